@@ -1,0 +1,11 @@
+# The two commands of the README, and shortcuts for what a contributor runs often.
+.PHONY: demo test format check bench clean
+jobs := $(shell nproc)
+
+demo: ; @scripts/setup && scripts/demo
+test: ; @scripts/setup --tests && cmake --preset dev && cmake --build --preset dev && ctest --preset dev -j $(jobs)
+
+format: ; @git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
+check: ; @scripts/setup --tests && scripts/check_format && scripts/check_layers.py
+bench: ; @scripts/setup && cmake --preset bench && cmake --build --preset bench && bench/compare/query/run
+clean: ; @rm -rf build demo

@@ -1,0 +1,110 @@
+// shoal budget: what was spent, what is left, and what that guarantees.
+#include "commands.hpp"
+#include "table.hpp"
+
+#include <shoal/base/text.hpp>
+#include <shoal/numeric/units.hpp>
+#include <shoal/session/session.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace shoal::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BudgetArguments {
+  std::string policy, format = "table";
+  bool accept = false;
+};
+
+std::string amount(const privacy::Charge& charge) {
+  const double rho = numeric::from_units_up(charge.rho_units, privacy::kRhoDecimals);
+  if (!charge.epsilon_units) return fmt::format("rho {}", format_rounded(rho, 6));
+  return fmt::format("epsilon {}", format_number(numeric::from_units_up(
+                                       *charge.epsilon_units, privacy::kEpsilonDecimals)));
+}
+
+void print_table(const session::BudgetReport& report) {
+  fmt::print("budget of {} ({})\n\n", report.name, report.lineage);
+  if (!report.spends.empty()) {
+    TextTable table({"entry", "time", "state", "cost", "question"},
+                    {Align::right, Align::left, Align::left, Align::left, Align::left});
+    for (const ledger::Spend& spend : report.spends) {
+      table.add({fmt::format("{}", spend.entry), spend.time, spend.state, amount(spend.charge),
+                 printable(spend.description, 70)});
+    }
+    fmt::print("{}\n", table.text());
+  }
+  fmt::print("  total   epsilon {}, delta {}\n", format_number(report.total.epsilon.value()),
+             format_number(report.total.delta.value()));
+  fmt::print("  spent   epsilon {} in {} question{}\n", format_rounded(report.epsilon_spent, 6),
+             report.spends.size(), report.spends.size() == 1 ? "" : "s");
+  fmt::print("  left    one question of epsilon {}\n", format_rounded(report.epsilon_left, 6));
+  fmt::print("  means   {}\n", report.statement);
+  fmt::print("  ledger  {}{}\n", report.ledger.string(),
+             report.opened ? ", chain verified" : ", nothing asked yet");
+}
+
+void print_json(const session::BudgetReport& report) {
+  Json json = {{"name", report.name},
+               {"lineage", report.lineage},
+               {"unit", report.unit},
+               {"neighbors", to_string(report.neighbors)},
+               {"epsilon", report.total.epsilon.value()},
+               {"delta", report.total.delta.value()},
+               {"epsilon_spent", report.epsilon_spent},
+               {"epsilon_left", report.epsilon_left},
+               {"statement", report.statement},
+               {"ledger", report.ledger.string()}};
+  json["spends"] = Json::array();
+  for (const ledger::Spend& spend : report.spends) {
+    Json row = {{"entry", spend.entry},
+                {"time", spend.time},
+                {"state", spend.state},
+                {"question", spend.description},
+                {"key", spend.request_key}};
+    row["epsilon"] = nullptr;
+    if (spend.charge.epsilon_units) {
+      row["epsilon"] =
+          numeric::from_units_up(*spend.charge.epsilon_units, privacy::kEpsilonDecimals);
+    }
+    row["rho"] = numeric::from_units_up(spend.charge.rho_units, privacy::kRhoDecimals);
+    row["event"] = Json::parse(privacy::to_json(spend.event));
+    json["spends"].push_back(row);
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace
+
+void add_budget(CLI::App& app) {
+  auto arguments = std::make_shared<BudgetArguments>();
+  CLI::App* command = app.add_subcommand("budget",
+                                         "show what was spent, what is left and what it "
+                                         "guarantees\n\nVerifies the ledger's whole chain.\n\n"
+                                         "Example: shoal budget people.toml");
+  command->add_option("policy", arguments->policy, "the policy file")->required();
+  command->add_option("--format", arguments->format, "how to print")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->add_flag("--accept-policy", arguments->accept,
+                    "for the owner: make the policy's total the ledger's, larger or smaller");
+  command->callback([arguments] {
+    session::Session session(arguments->policy);
+    if (arguments->accept) session.accept_policy_budget();
+    const session::BudgetReport report = session.budget();
+    if (arguments->format == "json") {
+      print_json(report);
+    } else {
+      print_table(report);
+    }
+  });
+}
+
+}  // namespace shoal::cli

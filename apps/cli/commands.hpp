@@ -1,0 +1,18 @@
+// The commands of `shoal`. Each adds itself to the program; none holds privacy logic.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace shoal::cli {
+
+void add_init(CLI::App& app);
+void add_import(CLI::App& app);
+void add_query(CLI::App& app);
+void add_explain(CLI::App& app);
+void add_budget(CLI::App& app);
+
+}  // namespace shoal::cli

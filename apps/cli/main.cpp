@@ -1,0 +1,54 @@
+// shoal: the command line. Answers go to standard output, everything else to standard error; the
+// exit status is the error code's (docs/reference/errors.md).
+#include "commands.hpp"
+
+#include <shoal/base/error.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace {
+
+int report(shoal::ErrorCode code, const std::string& message) {
+  const shoal::ErrorDoor& door = shoal::error_door(code);
+  fmt::print(stderr, "shoal: {}: {}\n", door.name, message);
+  return door.exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Shoal answers questions about a table with differential privacy: see the shoal, never the "
+      "fish.\n\n"
+      "  shoal init people.csv                 describe the data, once\n"
+      "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
+      "  shoal budget people.toml              what was spent, what is left"};
+  app.name("shoal");
+  app.set_version_flag("--version", "shoal " SHOAL_VERSION);
+  app.require_subcommand(1);
+  shoal::cli::add_init(app);
+  shoal::cli::add_import(app);
+  shoal::cli::add_query(app);
+  shoal::cli::add_explain(app);
+  shoal::cli::add_budget(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& wrong) {
+    return report(shoal::ErrorCode::invalid_argument,
+                  fmt::format("{}; shoal --help shows how", wrong.what()));
+  } catch (const shoal::Error& error) {
+    return report(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(shoal::ErrorCode::unavailable,
+                  "there is not enough memory; try again with less at once");
+  } catch (const std::exception&) {
+    return report(shoal::ErrorCode::internal,
+                  "something unforeseen happened; what was reserved is spent");
+  }
+}

@@ -1,0 +1,113 @@
+// shoal init and shoal import: the owner's commands. What they print about rows is for the owner
+// alone.
+#include "commands.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/session/owner.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace shoal::cli {
+namespace {
+
+void print_report(const std::string& table, const engine::RowReport& report) {
+  fmt::print("{}: {} rows\n", table, report.rows);
+  for (const engine::RowProblem& problem : report.problems) {
+    fmt::print("  {} {} in {} row{}\n", problem.column.empty() ? "a line" : problem.column,
+               problem.what, problem.rows, problem.rows == 1 ? "" : "s");
+  }
+}
+
+struct InitArguments {
+  session::InitRequest request;
+  std::vector<std::string> files;
+  std::string output, ledger, neighbors = "add_remove";
+  long long max_rows = 0;
+  bool skip_check = false;
+};
+
+void run_init(const InitArguments& arguments) {
+  session::InitRequest request = arguments.request;
+  for (const std::string& file : arguments.files) request.files.emplace_back(file);
+  request.output = arguments.output;
+  request.ledger = arguments.ledger;
+  request.neighbors = parse_neighbors(arguments.neighbors);
+  request.check = !arguments.skip_check;
+  if (arguments.max_rows != 0) request.max_rows_per_person = arguments.max_rows;
+  const session::InitResult result = session::init_policy(request);
+  for (const auto& [table, report] : result.tables) print_report(table, report);
+  fmt::print("wrote {}\n", result.policy.string());
+  if (result.shared_budget) {
+    fmt::print(
+        "the data has a budget already, {}; the policy shares it (--new-budget makes another)\n",
+        result.lineage);
+  }
+  for (const std::string& hint : result.hints) fmt::print("- {}\n", hint);
+}
+
+}  // namespace
+
+void add_init(CLI::App& app) {
+  auto arguments = std::make_shared<InitArguments>();
+  CLI::App* command =
+      app.add_subcommand("init",
+                         "write a policy for data files\n\nReads the files' schema and writes a "
+                         "policy (TOML) for you to fill in: "
+                         "what is protected, public bounds, the total budget. Values that do not "
+                         "fit are reported to you, here, "
+                         "once.\n\nExample: shoal init people.csv --unit person_id --epsilon 1");
+  command
+      ->add_option("files", arguments->files,
+                   "CSV or Parquet files; each becomes a table of its name")
+      ->required();
+  command->add_option("--output,-o", arguments->output,
+                      "the policy file (default: beside the first file, .toml)");
+  command->add_option("--unit", arguments->request.person_column,
+                      "column that identifies the person (default: a row is protected)");
+  command->add_option("--max-rows-per-person", arguments->max_rows,
+                      "how many rows of a person count");
+  command->add_option("--neighbors", arguments->neighbors, "add_remove or replace_one")
+      ->capture_default_str();
+  command->add_option("--epsilon", arguments->request.epsilon, "the total budget")
+      ->capture_default_str();
+  command->add_option("--delta", arguments->request.delta, "the total budget's delta")
+      ->capture_default_str();
+  command->add_option("--ledger", arguments->ledger,
+                      "the ledger file (default: beside the policy, .ledger)");
+  command->add_flag("--new-budget", arguments->request.new_budget,
+                    "give data that has a budget another one: what leaks then adds up");
+  command->add_flag("--replace", arguments->request.replace, "overwrite an existing policy file");
+  command->add_flag("--no-check", arguments->skip_check,
+                    "do not read the rows for values that do not fit");
+  command->callback([arguments] { run_init(*arguments); });
+}
+
+void add_import(CLI::App& app) {
+  struct Arguments {
+    std::string policy, table, output;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "import",
+      "write a table of a policy as Parquet\n\nConverts every value to the policy's types, orders "
+      "the rows by "
+      "person, ties the new file to the same budget, and reports what did not fit.\n\n"
+      "Example: shoal import people.toml --output people.parquet");
+  command->add_option("policy", arguments->policy, "the policy file")->required();
+  command->add_option("--table", arguments->table, "which table, if there are several");
+  command->add_option("--output,-o", arguments->output, "the Parquet file to write")->required();
+  command->callback([arguments] {
+    const engine::RowReport report =
+        session::import_table(arguments->policy, arguments->table, arguments->output);
+    print_report(arguments->output, report);
+    fmt::print(
+        "wrote {}\nto query it, set in the policy: source = \"{}\" and format = \"parquet\"\n",
+        arguments->output, arguments->output);
+  });
+}
+
+}  // namespace shoal::cli

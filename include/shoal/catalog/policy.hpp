@@ -1,0 +1,82 @@
+// The policy: what the owner of the data declares. It is all that a plan may look at: schema,
+// public bounds, privacy unit, neighbouring relation, total budget. Nothing in it is read off
+// private rows.
+//
+// The file is TOML; docs/reference/policy.md describes each key. Unknown keys are refused, so that
+// a mistyped bound is never silently ignored.
+#pragma once
+
+#include <shoal/base/neighbors.hpp>
+#include <shoal/base/quantity.hpp>
+#include <shoal/catalog/grid.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::catalog {
+
+enum class ColumnType { integer, real, text, boolean, date, timestamp, other };
+
+std::string_view to_string(ColumnType type);
+bool is_numeric(ColumnType type);
+
+struct Column {
+  std::string name;
+  ColumnType type = ColumnType::other;
+  std::optional<Bounds> bounds;         // for numeric columns
+  std::vector<std::string> categories;  // public list of values, for text columns
+  bool nulls = true;                    // false: a NULL counts as the middle of the bounds
+  bool queryable = true;                // false: no query may name it
+
+  bool operator==(const Column&) const = default;
+};
+
+enum class SourceFormat { csv, parquet };
+
+struct CsvFormat {
+  char delimiter = ',';
+  char quote = '"';
+  bool operator==(const CsvFormat&) const = default;
+};
+
+struct Table {
+  std::string name;
+  std::filesystem::path source;  // absolute, or relative to the policy's folder as written
+  SourceFormat format = SourceFormat::csv;
+  CsvFormat csv;
+  std::string person_column;                     // if the unit is a person
+  std::optional<long long> max_rows_per_person;  // if the unit is a person
+  std::vector<Column> columns;
+
+  const Column* find_column(std::string_view name, bool exact) const;
+};
+
+enum class PrivacyUnit { row, person };
+
+struct Policy {
+  std::filesystem::path folder;  // of the policy file: relative paths start there
+  std::string name;
+  std::string lineage;  // names the budget that belongs to the data
+  PrivacyUnit unit = PrivacyUnit::row;
+  Neighbors neighbors = Neighbors::add_remove;
+  Epsilon epsilon{0};  // the total
+  Delta delta{0};
+  std::optional<Epsilon> max_epsilon_per_query;
+  std::filesystem::path ledger;
+  std::vector<Table> tables;
+  std::string digest;  // of the file's text
+
+  const Table* find_table(std::string_view table_name, bool exact) const;
+  std::filesystem::path resolve(const std::filesystem::path& path) const;
+  // The unit in words, as the ledger stores it.
+  std::string unit_in_words() const;
+};
+
+// Both throw not_found, parse_error (with line and column) or invalid_argument (with the key).
+Policy load_policy(const std::filesystem::path& path);
+Policy parse_policy(std::string_view text, const std::filesystem::path& folder);
+
+}  // namespace shoal::catalog

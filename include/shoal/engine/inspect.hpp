@@ -1,0 +1,39 @@
+// Looking at a data file for its owner: its schema, and what in its rows does not fit. Only the
+// owner's commands (init, import) come here; what they print must not reach an analyst.
+#pragma once
+
+#include <shoal/catalog/policy.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace shoal::engine {
+
+// A table with the file's format, column names and types; no bounds. Of a CSV file the types are
+// those that at least 95 of 100 values of the first 100,000 rows have. Throws not_found,
+// invalid_argument (neither CSV nor Parquet).
+catalog::Table inspect_file(const std::filesystem::path& path);
+
+// What the owner should know of the rows before queries treat it by the public rules.
+struct RowProblem {
+  std::string column;  // empty: whole lines
+  std::int64_t rows;
+  std::string what;
+};
+
+struct RowReport {
+  std::int64_t rows = 0;
+  std::vector<RowProblem> problems;
+};
+
+// Reads every row. Throws as inspect_file does.
+RowReport check_rows(const catalog::Policy& policy, const catalog::Table& table);
+
+// Writes the table as Parquet, in the policy's types, ordered by person where the unit is one.
+// Throws conflict if the output exists, io if it cannot be written.
+RowReport import_rows(const catalog::Policy& policy, const catalog::Table& table,
+                      const std::filesystem::path& output);
+
+}  // namespace shoal::engine

@@ -1,0 +1,105 @@
+// The ledger: every spend, durable before data is touched, append-only, in one SQLite file that
+// several processes may use at once. What was reserved counts as spent, whatever happens
+// afterwards, unless it is cancelled before data was touched. File format and invariants:
+// src/ledger/chain.hpp.
+#pragma once
+
+#include <shoal/base/neighbors.hpp>
+#include <shoal/privacy/filter.hpp>
+#include <shoal/privacy/reservation.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace shoal::ledger {
+
+// A budget and what it means. The lineage names the data it belongs to.
+struct Account {
+  std::string lineage;
+  privacy::Budget budget;
+  Neighbors neighbors;
+  std::string unit;  // in words: "a row of people", "person_id"
+};
+
+struct Request {
+  std::string lineage;
+  std::string key;     // idempotency key
+  std::string digest;  // of everything that defines the request: the same key must bring the same
+  std::string description;    // for the owner's list of spends
+  std::string policy_digest;  // of the policy file in force
+  privacy::Budget budget;     // the policy's total; the smaller of it and the account's holds
+  privacy::Event event;
+};
+
+// An answer as it was settled: exactly the bytes that may leave, now and at every retry.
+struct StoredAnswer {
+  std::int64_t entry;
+  std::string answer;
+};
+
+// A spend as the owner sees it.
+struct Spend {
+  std::int64_t entry;
+  std::string time;
+  std::string state;  // "settled", "reserved", "cancelled"
+  std::string description;
+  std::string request_key;
+  privacy::Event event;
+  privacy::Charge charge;  // what was charged when it was made
+};
+
+struct Options {
+  std::string vfs;  // SQLite file layer; empty for the default. Crash tests put theirs here
+  int busy_milliseconds = 10'000;
+  bool create = true;
+};
+
+class Ledger {
+ public:
+  // Opens, or makes, the ledger and verifies the whole chain. Throws corrupt, io, unavailable or
+  // not_found.
+  explicit Ledger(const std::filesystem::path& path, const Options& options = {});
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) noexcept;
+  ~Ledger();
+
+  std::optional<Account> account(const std::string& lineage) const;
+
+  // Opens the account, or checks that the open one means the same: another relation or unit, or a
+  // larger total, is a conflict. A smaller total is the policy's right.
+  void open_account(const Account& account);
+
+  // The owner sets another total.
+  void change_budget(const std::string& lineage, const privacy::Budget& budget);
+
+  // Checks the total and writes the spend, in one transaction; when it returns, the spend is on
+  // disk. The key of a settled request gives its stored answer, unpaid; the key of one whose
+  // process died gives its reservation again, unpaid. Throws budget_exceeded, conflict, unavailable
+  // (the key is being worked on).
+  std::variant<privacy::Reservation, StoredAnswer> reserve(const Request& request);
+
+  // Stores the answer, durable when it returns. Only what it returns may leave.
+  StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer);
+
+  // Gives back a reservation. Throws internal if data was touched under it.
+  void cancel(privacy::Reservation&& reservation);
+
+  // What is charged to the lineage, and each spend of it.
+  privacy::Charge total(const std::string& lineage);
+  std::vector<Spend> spends(const std::string& lineage);
+
+  // The lineage's total priced anew from the stored events, by the accountant of this version.
+  privacy::Charge repriced_total(const std::string& lineage);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace shoal::ledger

@@ -1,0 +1,25 @@
+// Exact conversion of real parameters into integer units of a power of ten, rounded to a named
+// side. All of it is integer arithmetic on the exact values: no rounding error, no tolerance.
+#pragma once
+
+#include <cstdint>
+
+namespace shoal::numeric {
+
+// The decimal as it was written: 0.1 means one tenth, not the double nearest to it. The shortest
+// decimal that reads back as the same double is taken. Times 10^decimals, rounded up or down. Each
+// throws invalid_argument if the value is negative or not finite, or the result is above 9 * 10^18.
+std::int64_t decimal_units_up(double value, int decimals);
+std::int64_t decimal_units_down(double value, int decimals);
+
+// numerator / denominator * 10^decimals, rounded up, of the exact binary values.
+std::int64_t ratio_units_up(double numerator, double denominator, int decimals);
+
+// numerator^2 / (2 * denominator^2) * 10^decimals, rounded up, of the exact binary values.
+std::int64_t half_square_ratio_units_up(double numerator, double denominator, int decimals);
+
+// units / 10^decimals as a double, rounded up or down.
+double from_units_up(std::int64_t units, int decimals);
+double from_units_down(std::int64_t units, int decimals);
+
+}  // namespace shoal::numeric

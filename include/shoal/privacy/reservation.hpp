@@ -1,0 +1,66 @@
+// The reservation: proof, in the type system, that the ledger has a spend on disk. Only the ledger
+// makes one and it cannot be copied; release() consumes it. Dropped unused it stays spent, which is
+// the safe side.
+#pragma once
+
+#include <shoal/privacy/event.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace shoal::ledger {
+class Ledger;
+}
+
+namespace shoal::privacy {
+
+// What is left of a reservation once noise was drawn for it: the right to settle that entry once.
+class SpentReservation {
+ public:
+  SpentReservation(SpentReservation&&) = default;
+  SpentReservation& operator=(SpentReservation&&) = default;
+  SpentReservation(const SpentReservation&) = delete;
+  SpentReservation& operator=(const SpentReservation&) = delete;
+
+  std::int64_t entry() const { return entry_; }
+  const std::string& holder() const { return holder_; }
+
+ private:
+  friend class Reservation;
+  SpentReservation(std::int64_t entry, std::string holder)
+      : entry_(entry), holder_(std::move(holder)) {}
+
+  std::int64_t entry_;
+  std::string holder_;
+};
+
+class Reservation {
+ public:
+  Reservation(Reservation&&) = default;
+  Reservation& operator=(Reservation&&) = default;
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  std::int64_t entry() const { return entry_; }
+  const Event& event() const { return event_; }
+  bool touched() const { return touched_; }
+
+  // Called before the first read of private data: from here on it is spent, whatever happens.
+  void touch() { touched_ = true; }
+
+  // Gives up the reservation for the right to settle it. For release() alone.
+  SpentReservation spend() && { return SpentReservation(entry_, std::move(holder_)); }
+
+ private:
+  friend class ::shoal::ledger::Ledger;
+  Reservation(std::int64_t entry, std::string holder, Event event)
+      : entry_(entry), holder_(std::move(holder)), event_(std::move(event)) {}
+
+  std::int64_t entry_;
+  std::string holder_;
+  Event event_;
+  bool touched_ = false;
+};
+
+}  // namespace shoal::privacy

@@ -1,0 +1,17 @@
+// Coins with an exact chance: rational, or e to a rational power. No floating point takes part.
+#pragma once
+
+#include <shoal/random/bit_source.hpp>
+
+#include <cstdint>
+
+namespace shoal::random {
+
+// True with probability numerator / denominator. Throws invalid_argument if that is no probability.
+bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, BitSource& bits);
+
+// True with probability exp(-numerator / denominator) (Canonne, Kamath and Steinke 2020, algorithm
+// 1). Throws invalid_argument if the denominator is 0.
+bool bernoulli_exp_minus(std::uint64_t numerator, std::uint64_t denominator, BitSource& bits);
+
+}  // namespace shoal::random

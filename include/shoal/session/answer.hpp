@@ -1,0 +1,60 @@
+// Answers: values with their error intervals, what they cost and what that protects. Never a bare
+// number.
+#pragma once
+
+#include <shoal/catalog/grid.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::session {
+
+// The noise in one of the integers behind a value.
+struct AnswerNoise {
+  std::string statistic;  // "rows", "values of age", "sum of age", "centred sum of age"
+  std::string mechanism;  // its JSON name
+  double scale = 0;       // in grid steps
+  double sensitivity = 0;
+  double step = 1;  // one grid step
+  bool operator==(const AnswerNoise&) const = default;
+};
+
+struct AnswerColumn {
+  std::string name;
+  std::string aggregate;  // "count", "sum", "average"
+  double value = 0;
+  double lower = 0;
+  double upper = 0;
+  std::optional<catalog::Bounds> bounds;  // values were clamped to them
+  std::vector<AnswerNoise> noise;
+  bool operator==(const AnswerColumn&) const = default;
+};
+
+struct Answer {
+  std::vector<AnswerColumn> columns;
+  double confidence = 0.95;
+  double epsilon = 0;  // of this answer
+  double delta = 0;
+  double rho = 0;
+  std::string unit;        // what is protected, in words
+  std::string neighbors;   // the neighbouring relation
+  std::string statement;   // the guarantee in one sentence
+  std::int64_t entry = 0;  // in the ledger
+  std::string key;         // asking again with it gives this answer again, unpaid
+  bool operator==(const Answer&) const = default;
+};
+
+// The text that the ledger stores and every door sends: one line of JSON.
+std::string to_json(const Answer& answer);
+
+// Throws corrupt if the text is no answer. The stored failure of a question throws internal again.
+Answer answer_from_json(std::string_view text);
+
+// What is stored, and thrown again at each retry, for a question that failed after data was
+// touched.
+std::string failure_json(std::string_view message);
+
+}  // namespace shoal::session

@@ -1,0 +1,74 @@
+// The session: runs the one flow, request -> plan -> reserve -> exact -> noise -> answer, for every
+// door.
+#pragma once
+
+#include <shoal/catalog/policy.hpp>
+#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/ledger/ledger.hpp>
+#include <shoal/plan/plan.hpp>
+#include <shoal/random/bit_source.hpp>
+#include <shoal/session/answer.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::session {
+
+struct BudgetReport {
+  std::string name;
+  std::string lineage;
+  std::filesystem::path ledger;
+  std::string unit;
+  Neighbors neighbors = Neighbors::add_remove;
+  privacy::Budget total{Epsilon(0), Delta(0)};
+  bool opened = false;  // false: nothing was ever asked
+  privacy::Charge spent;
+  double epsilon_spent = 0;  // at the total's delta, rounded up
+  double epsilon_left = 0;   // of one more pure question, rounded down
+  privacy::Charge repriced;  // the stored events, priced by this version's accountant
+  std::vector<ledger::Spend> spends;
+  std::string statement;  // the guarantee in words
+};
+
+struct SessionOptions {
+  engine::EngineOptions engine;
+  ledger::Options ledger;
+};
+
+class Session {
+ public:
+  explicit Session(const std::filesystem::path& policy_path, SessionOptions options = {});
+
+  const catalog::Policy& policy() const { return policy_; }
+
+  // The plan: touches neither data nor budget.
+  plan::Plan explain(std::string_view sql, const plan::QueryOptions& options) const;
+
+  // Asks. An empty key gets a fresh one. Throws before anything is spent for whatever is wrong with
+  // the request; after data was touched only internal, with a fixed text.
+  Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key = "");
+  // The same with the bits given: for tests.
+  Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key,
+               random::BitSource& bits);
+
+  BudgetReport budget() const;
+
+  // For the owner: makes the policy's total the ledger's.
+  void accept_policy_budget();
+
+ private:
+  ledger::Ledger open_ledger(const catalog::Table& table) const;
+
+  catalog::Policy policy_;
+  SessionOptions options_;
+};
+
+// The guarantee of a cost in one sentence.
+std::string privacy_statement(double epsilon, double delta, const std::string& unit,
+                              Neighbors neighbors);
+
+}  // namespace shoal::session

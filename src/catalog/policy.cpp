@@ -1,0 +1,59 @@
+#include <shoal/base/digest.hpp>
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/catalog/policy.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace shoal::catalog {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kTypeNames = {"integer", "real",      "text", "boolean",
+                                                        "date",    "timestamp", "other"};
+
+template <typename Items>
+auto* find_named(Items& items, std::string_view name, bool exact) {
+  const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) {
+    return exact ? item.name == name : equals_ignoring_case(item.name, name);
+  });
+  return found == items.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(ColumnType type) {
+  return kTypeNames.at(static_cast<std::size_t>(type));
+}
+
+bool is_numeric(ColumnType type) { return type == ColumnType::integer || type == ColumnType::real; }
+
+const Column* Table::find_column(std::string_view column_name, bool exact) const {
+  return find_named(columns, column_name, exact);
+}
+
+const Table* Policy::find_table(std::string_view table_name, bool exact) const {
+  return find_named(tables, table_name, exact);
+}
+
+std::filesystem::path Policy::resolve(const std::filesystem::path& path) const {
+  return (path.is_absolute() ? path : folder / path).lexically_normal();
+}
+
+std::string Policy::unit_in_words() const {
+  if (unit == PrivacyUnit::row) return "one row";
+  std::vector<std::string> columns;
+  for (const Table& table : tables) columns.push_back(table.person_column);
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  return "one person (" + join_names(columns) + ")";
+}
+
+Policy load_policy(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  return parse_policy(text, std::filesystem::absolute(path).parent_path());
+}
+
+}  // namespace shoal::catalog

@@ -1,0 +1,158 @@
+#include "engine/aggregate_sql.hpp"
+#include "engine/duckdb_connection.hpp"
+#include "engine/source.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/engine/duckdb_engine.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::engine {
+
+using catalog::Column;
+using catalog::ColumnType;
+using catalog::SourceFormat;
+
+struct DuckdbEngine::State {
+  catalog::Table table;
+  DuckdbConnection connection;
+};
+
+namespace {
+
+struct FileColumn {
+  std::string name;
+  std::string type;
+};
+
+[[noreturn]] void schema_differs(const catalog::Table& table, const std::string& how) {
+  throw Error(
+      ErrorCode::conflict,
+      fmt::format(
+          "the file of table {} does not have the policy's schema: {}; run shoal init again and "
+          "compare",
+          table.name, how));
+}
+
+// Attaching reads the file's schema alone. What fails here is about the file, not about a row.
+template <typename Action>
+auto attach_step(const catalog::Table& table, Action&& action) {
+  try {
+    return action();
+  } catch (const DuckdbFailure&) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "the file of table {} ({}) cannot be read as {}; check that it is whole, or run shoal "
+            "init again",
+            table.name, table.source.string(),
+            table.format == SourceFormat::csv ? "CSV" : "Parquet"));
+  }
+}
+
+std::vector<FileColumn> file_columns(DuckdbConnection& connection, const catalog::Table& table,
+                                     const std::filesystem::path& path) {
+  std::vector<FileColumn> columns;
+  if (table.format == SourceFormat::csv) {
+    for (const std::string& name : read_csv_header(path, table.csv))
+      columns.push_back({name, "VARCHAR"});
+    if (columns.empty()) schema_differs(table, "it has no header line");
+    return columns;
+  }
+  for (const auto& row : connection.rows("DESCRIBE SELECT * FROM " + parquet_source(path))) {
+    columns.push_back({row.at(0), row.at(1)});
+  }
+  return columns;
+}
+
+// One column of the view: the policy's type, NULL for what does not convert, NaN as NULL.
+std::string view_column(const Column& column, const FileColumn& in_file) {
+  const std::string name = identifier(column.name);
+  const std::string type = engine_type(column.type);
+  const bool as_stored = in_file.type == type || (column.type == ColumnType::integer &&
+                                                  policy_type(in_file.type) == ColumnType::integer);
+  const std::string value = as_stored ? name : fmt::format("TRY_CAST({} AS {})", name, type);
+  if (column.type != ColumnType::real) return fmt::format("{} AS {}", value, name);
+  return fmt::format("CASE WHEN isnan({0}) THEN NULL ELSE {0} END AS {1}", value, name);
+}
+
+std::string view_sql(const catalog::Table& table, const std::filesystem::path& path,
+                     const std::vector<FileColumn>& columns) {
+  std::string items;
+  for (const Column& column : table.columns) {
+    if (column.type == ColumnType::other) continue;
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const FileColumn& in_file) {
+      return in_file.name == column.name;
+    });
+    if (found == columns.end())
+      schema_differs(table, fmt::format("column {} is missing", column.name));
+    if (table.format == SourceFormat::parquet && policy_type(found->type) != column.type) {
+      schema_differs(table,
+                     fmt::format("column {} is {}, the policy says {}", column.name,
+                                 to_string(policy_type(found->type)), to_string(column.type)));
+    }
+    items += (items.empty() ? "" : ", ") + view_column(column, *found);
+  }
+  std::vector<std::string> names;
+  for (const FileColumn& column : columns) names.push_back(column.name);
+  const std::string source =
+      table.format == SourceFormat::csv ? csv_source(path, table.csv, names) : parquet_source(path);
+  return fmt::format("CREATE VIEW {} AS SELECT {} FROM {}", identifier(table.name), items, source);
+}
+
+void lock(DuckdbConnection& connection, const std::filesystem::path& path,
+          const EngineOptions& options) {
+  if (options.threads > 0) connection.run(fmt::format("SET threads = {}", options.threads));
+  if (!options.memory_limit.empty())
+    connection.run("SET memory_limit = " + quoted(options.memory_limit));
+  connection.run(fmt::format("SET allowed_paths = [{}]", quoted(path.string())));
+  connection.run("SET enable_external_access = false");
+  connection.run("SET lock_configuration = true");
+}
+
+}  // namespace
+
+DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table,
+                           const EngineOptions& options)
+    : state_(std::make_unique<State>(State{table, DuckdbConnection()})) {
+  const std::filesystem::path path = policy.resolve(table.source);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw Error(
+        ErrorCode::not_found,
+        fmt::format("the file of table {} is not there: {}; correct its source in the policy",
+                    table.name, path.string()));
+  }
+  attach_step(table, [&] {
+    const auto columns = file_columns(state_->connection, table, path);
+    state_->connection.run(view_sql(table, path, columns));
+    lock(state_->connection, path, options);
+  });
+}
+
+DuckdbEngine::DuckdbEngine(DuckdbEngine&&) noexcept = default;
+DuckdbEngine& DuckdbEngine::operator=(DuckdbEngine&&) noexcept = default;
+DuckdbEngine::~DuckdbEngine() = default;
+
+std::string DuckdbEngine::aggregate_sql(const AggregateRequest& request) const {
+  return write_aggregate_sql(state_->table, request);
+}
+
+data::ExactAggregate DuckdbEngine::aggregate(const AggregateRequest& request, const OwnerLog& log) {
+  try {
+    return data::ExactAggregate(state_->connection.integers(aggregate_sql(request)));
+  } catch (const DuckdbFailure& failure) {
+    log.write("query failed in the engine", failure.details());
+  } catch (const std::exception& failure) {
+    log.write("query failed", failure.what());
+  }
+  throw Error(ErrorCode::internal,
+              "the question could not be answered; what it cost is spent, and the reason is in the "
+              "data owner's log");
+}
+
+}  // namespace shoal::engine

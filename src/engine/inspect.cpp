@@ -1,0 +1,267 @@
+#include "engine/duckdb_connection.hpp"
+#include "engine/source.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/engine/inspect.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace shoal::engine {
+namespace {
+
+using catalog::Column;
+using catalog::ColumnType;
+using catalog::SourceFormat;
+using catalog::Table;
+
+[[noreturn]] void neither(const std::filesystem::path& path, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} is neither a CSV nor a Parquet file: {}; convert it first",
+                          path.string(), why));
+}
+
+// Tells the formats apart by content, so that a wrong file name does no harm.
+SourceFormat detect_format(const std::filesystem::path& path) {
+  const std::string head = read_file_head(path, 1 << 16);
+  if (head.starts_with("PAR1")) return SourceFormat::parquet;
+  if (head.empty()) neither(path, "it is empty");
+  if (head.find('\0') != std::string::npos) neither(path, "it holds binary data");
+  if (!is_utf8(head, head.size() == (1 << 16))) neither(path, "it is not UTF-8 text");
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) neither(path, "it is blank");
+  if (head[first] == '{' || head[first] == '[') neither(path, "it looks like JSON");
+  if (head[first] == '<') neither(path, "it looks like XML or HTML");
+  if (head.find('\n') == std::string::npos) neither(path, "it has no line after the header");
+  return SourceFormat::csv;
+}
+
+std::string base_name(const std::filesystem::path& path) {
+  std::string name = path.stem().string();
+  return name.empty() ? "data" : name;
+}
+
+catalog::CsvFormat sniff(DuckdbConnection& connection, const std::filesystem::path& path) {
+  const auto rows =
+      connection.rows(fmt::format("SELECT Delimiter, Quote FROM sniff_csv({}, header = true, "
+                                  "strict_mode = false, ignore_errors = true)",
+                                  quoted(path.string())));
+  catalog::CsvFormat format;
+  if (!rows.empty() && rows[0][0].size() == 1) format.delimiter = rows[0][0][0];
+  if (!rows.empty() && rows[0][1].size() == 1) format.quote = rows[0][1][0];
+  // A sniffer that found no quotes says NUL; queries then need one that a later row may use.
+  if (static_cast<unsigned char>(format.quote) < 0x20) format.quote = '"';
+  return format;
+}
+
+// The first type, from narrow to wide, that at least 95 of 100 values have.
+constexpr std::pair<ColumnType, const char*> kCandidates[] = {
+    {ColumnType::boolean, "lower({0}) IN ('true', 'false')"},
+    {ColumnType::integer,
+     "TRY_CAST({0} AS BIGINT) IS NOT NULL AND NOT contains({0}, '.') AND NOT contains(lower({0}), "
+     "'e')"},
+    {ColumnType::real, "TRY_CAST({0} AS DOUBLE) IS NOT NULL"},
+    {ColumnType::date, "TRY_CAST({0} AS DATE) IS NOT NULL AND length({0}) <= 10"},
+    {ColumnType::timestamp, "TRY_CAST({0} AS TIMESTAMP) IS NOT NULL"},
+};
+
+void infer_types(DuckdbConnection& connection, const std::string& source, Table& table) {
+  std::string items;
+  for (const Column& column : table.columns) {
+    const std::string name = identifier(column.name);
+    items += fmt::format("{}COUNT({})", items.empty() ? "" : ", ", name);
+    for (const auto& [type, test] : kCandidates) {
+      items += fmt::format(", COUNT(*) FILTER (WHERE {})", fmt::format(fmt::runtime(test), name));
+    }
+  }
+  const auto counts =
+      connection.rows(fmt::format("SELECT {} FROM (FROM {} LIMIT 100000)", items, source)).at(0);
+  std::size_t at = 0;
+  for (Column& column : table.columns) {
+    const long long values = std::stoll(counts[at++]);
+    column.type = ColumnType::text;
+    for (const auto& candidate : kCandidates) {
+      const long long fitting = std::stoll(counts[at++]);
+      if (column.type == ColumnType::text && values > 0 && fitting * 100 >= values * 95)
+        column.type = candidate.first;
+    }
+  }
+}
+
+void check_names(const Table& table, const std::filesystem::path& path) {
+  for (const Column& column : table.columns) {
+    if (column.name.empty()) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} has a column without a name; give every column of the header a name",
+                      path.string()));
+    }
+    if (!is_utf8(column.name, false) || printable(column.name, 1000) != column.name) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} has a column name that is no plain text; rename it", path.string()));
+    }
+    int same = 0;
+    for (const Column& other : table.columns)
+      same += equals_ignoring_case(column.name, other.name) ? 1 : 0;
+    if (same > 1) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format(
+              "{} has two columns named {} (upper and lower case count as the same); rename one",
+              path.string(), printable(column.name, 60)));
+    }
+  }
+}
+
+// Runs the owner's look at a file; the engine's own words may be shown to the owner.
+template <typename Action>
+auto for_owner(const std::filesystem::path& path, Action&& action) {
+  try {
+    return action();
+  } catch (const DuckdbFailure& failure) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} cannot be read: {}", path.string(),
+                                                         printable(failure.details(), 300)));
+  }
+}
+
+std::string source_of(const Table& table, const std::filesystem::path& path) {
+  if (table.format == SourceFormat::parquet) return parquet_source(path);
+  return csv_source(path, table.csv, read_csv_header(path, table.csv));
+}
+
+std::string count_problems_sql(const Table& table, const std::string& source) {
+  std::string items = "COUNT(*)";
+  for (const Column& column : table.columns) {
+    if (column.type == ColumnType::other) continue;
+    const std::string name = identifier(column.name);
+    items +=
+        fmt::format(", COUNT(*) FILTER (WHERE {0} IS NOT NULL AND TRY_CAST({0} AS {1}) IS NULL)",
+                    name, engine_type(column.type));
+    items += column.type == ColumnType::real
+                 ? fmt::format(", COUNT(*) FILTER (WHERE isnan(TRY_CAST({0} AS DOUBLE)))", name)
+                 : ", 0";
+  }
+  return fmt::format("SELECT {} FROM {}", items, source);
+}
+
+// Lines that the reader drops, counted with a reader that keeps a list of them.
+std::int64_t broken_lines(DuckdbConnection& connection, const Table& table,
+                          const std::filesystem::path& path) {
+  if (table.format != SourceFormat::csv) return 0;
+  std::string source = source_of(table, path);
+  const std::string off = "store_rejects = false";
+  source.replace(source.find(off), off.size(), "store_rejects = true");
+  connection.run("CREATE TEMP TABLE counted AS SELECT COUNT(*) AS n FROM " + source);
+  const auto rows = connection.rows("SELECT COUNT(DISTINCT line) FROM reject_errors");
+  return std::stoll(rows.at(0).at(0));
+}
+
+RowReport report(DuckdbConnection& connection, const Table& table,
+                 const std::filesystem::path& path) {
+  const std::string source = source_of(table, path);
+  const auto counts = connection.rows(count_problems_sql(table, source)).at(0);
+  RowReport found;
+  found.rows = std::stoll(counts[0]);
+  std::size_t at = 1;
+  for (const Column& column : table.columns) {
+    if (column.type == ColumnType::other) continue;
+    const std::int64_t unreadable = std::stoll(counts[at++]);
+    const std::int64_t not_a_number = std::stoll(counts[at++]);
+    if (unreadable > 0) {
+      found.problems.push_back(
+          {column.name, unreadable,
+           fmt::format("cannot be read as {}: NULL in queries", to_string(column.type))});
+    }
+    if (not_a_number > 0)
+      found.problems.push_back({column.name, not_a_number, "is NaN: NULL in queries"});
+  }
+  const std::int64_t broken = broken_lines(connection, table, path);
+  if (broken > 0) found.problems.push_back({"", broken, "cannot be read: left out of queries"});
+  return found;
+}
+
+std::string import_sql(const catalog::Policy& policy, const Table& table, const std::string& source,
+                       const std::filesystem::path& output) {
+  std::string items;
+  for (const Column& column : table.columns) {
+    const std::string name = identifier(column.name);
+    items += items.empty() ? "" : ", ";
+    items += column.type == ColumnType::other
+                 ? name
+                 : fmt::format("TRY_CAST({0} AS {1}) AS {0}", name, engine_type(column.type));
+  }
+  const std::string order = policy.unit == catalog::PrivacyUnit::person
+                                ? " ORDER BY " + identifier(table.person_column)
+                                : "";
+  return fmt::format("COPY (SELECT {} FROM {}{}) TO {} (FORMAT parquet, COMPRESSION zstd)", items,
+                     source, order, quoted(output.string()));
+}
+
+}  // namespace
+
+Table inspect_file(const std::filesystem::path& path) {
+  Table table;
+  table.format = detect_format(path);
+  table.name = base_name(path);
+  table.source = path;
+  return for_owner(path, [&] {
+    DuckdbConnection connection;
+    if (table.format == SourceFormat::csv) {
+      table.csv = sniff(connection, path);
+      for (const std::string& name : read_csv_header(path, table.csv)) {
+        table.columns.emplace_back().name = name;
+      }
+      check_names(table, path);
+      infer_types(connection, source_of(table, path), table);
+    } else {
+      for (const auto& row : connection.rows("DESCRIBE SELECT * FROM " + parquet_source(path))) {
+        Column& column = table.columns.emplace_back();
+        column.name = row.at(0);
+        column.type = policy_type(row.at(1));
+      }
+      check_names(table, path);
+    }
+    return table;
+  });
+}
+
+RowReport check_rows(const catalog::Policy& policy, const Table& table) {
+  const std::filesystem::path path = policy.resolve(table.source);
+  detect_format(path);
+  return for_owner(path, [&] {
+    DuckdbConnection connection;
+    return report(connection, table, path);
+  });
+}
+
+RowReport import_rows(const catalog::Policy& policy, const Table& table,
+                      const std::filesystem::path& output) {
+  const std::filesystem::path path = policy.resolve(table.source);
+  detect_format(path);
+  std::error_code ignored;
+  if (std::filesystem::exists(output, ignored)) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format("{} exists already; remove it or choose another name", output.string()));
+  }
+  // A half-written file must not look like data: it gets its name when it is whole.
+  const std::filesystem::path partial = output.string() + fmt::format(".{}.tmp", ::getpid());
+  return for_owner(path, [&] {
+    DuckdbConnection connection;
+    RowReport found = report(connection, table, path);
+    connection.run(import_sql(policy, table, source_of(table, path), partial));
+    std::error_code error;
+    std::filesystem::rename(partial, output, error);
+    if (error)
+      throw Error(ErrorCode::io,
+                  fmt::format("cannot write {}: {}", output.string(), error.message()));
+    return found;
+  });
+}
+
+}  // namespace shoal::engine

@@ -1,0 +1,88 @@
+// The chain: entries as they are stored, each with the hash of itself and all before it.
+//
+// File format (SQLite, application_id 0x53484F41 "SHOA", user_version 1), table `entry`,
+// append-only:
+//   seq            1, 2, 3, ... without a gap
+//   time           UTC
+//   lineage        whose budget: the data's name for it
+//   kind           open     an account: body has the budget, the relation, the unit
+//                  budget   the owner changed the total: body as in open
+//                  reserve  a spend, made before data is touched: body has the event and what was
+//                  asked resume   another process took over a reservation whose holder died settle
+//                  the answer, stored before its first byte leaves cancel   a reservation given
+//                  back: no data was touched
+//   reservation    seq of the reserve entry that resume, settle and cancel are about (reserve: its
+//   own) request_key    idempotency key, unique among the reservations of a lineage request_digest
+//   what was asked: the same key with another digest is refused holder         the process that may
+//   settle body           JSON epsilon_units, rho_units          the charge of a reserve; epsilon
+//   NULL: no finite pure bound epsilon_total, rho_total, unbounded_total
+//                  the lineage's sums after this entry; unbounded_total counts charges with no pure
+//                  bound
+//   hash           SHA-256, in hex, of the previous hash and every field above
+// Invariants: totals are the sums of reserves less cancels; a reservation has at most one settle or
+// cancel.
+#pragma once
+
+#include "ledger/sqlite.hpp"
+
+#include <shoal/privacy/charge.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace shoal::ledger {
+
+struct Totals {
+  std::int64_t epsilon_units = 0;
+  std::int64_t rho_units = 0;
+  std::int64_t unbounded = 0;
+  bool operator==(const Totals&) const = default;
+
+  privacy::Charge charge() const;
+};
+
+Totals plus(const Totals& totals, const privacy::Charge& charge);
+Totals minus(const Totals& totals, const privacy::Charge& charge);
+
+struct Entry {
+  std::int64_t seq = 0;
+  std::string time;
+  std::string lineage;
+  std::string kind;
+  std::int64_t reservation = 0;
+  std::string request_key;
+  std::string request_digest;
+  std::string holder;
+  std::string body;
+  privacy::Charge charge;
+  Totals totals;
+  std::string hash;
+};
+
+std::string entry_hash(const Entry& entry, const std::string& previous_hash);
+
+// Reads the columns of `SELECT * FROM entry`.
+Entry read_entry(const Statement& statement);
+
+// What is known of the chain up to some entry. Advancing reads every newer entry and recomputes its
+// hash, its number and its totals; throws corrupt, naming the entry, if any of them is not what it
+// must be.
+class ChainState {
+ public:
+  void advance(const Connection& connection);
+
+  std::int64_t last_seq() const { return last_seq_; }
+  const std::string& last_hash() const { return last_hash_; }
+  Totals totals(const std::string& lineage) const;
+
+ private:
+  std::int64_t last_seq_ = 0;
+  std::string last_hash_;
+  std::map<std::string, Totals> totals_;
+  std::map<std::int64_t, privacy::Charge>
+      open_charges_;  // reservations neither settled nor cancelled
+};
+
+}  // namespace shoal::ledger

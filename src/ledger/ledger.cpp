@@ -1,0 +1,435 @@
+#include "ledger/chain.hpp"
+#include "ledger/sqlite.hpp"
+
+#include <shoal/base/digest.hpp>
+#include <shoal/base/error.hpp>
+#include <shoal/base/process.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/ledger/ledger.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace shoal::ledger {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kApplicationId = 0x53484F41;
+constexpr std::int64_t kFormatVersion = 1;
+
+constexpr const char* kSchema = R"sql(
+CREATE TABLE entry(
+  seq INTEGER PRIMARY KEY,
+  time TEXT NOT NULL,
+  lineage TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')),
+  reservation INTEGER NOT NULL,
+  request_key TEXT NOT NULL,
+  request_digest TEXT NOT NULL,
+  holder TEXT NOT NULL,
+  body TEXT NOT NULL,
+  epsilon_units INTEGER,
+  rho_units INTEGER NOT NULL,
+  epsilon_total INTEGER NOT NULL,
+  rho_total INTEGER NOT NULL,
+  unbounded_total INTEGER NOT NULL,
+  hash TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX entry_request ON entry(lineage, request_key) WHERE kind = 'reserve';
+CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel');
+CREATE INDEX entry_resume ON entry(reservation) WHERE kind = 'resume';
+CREATE INDEX entry_account ON entry(lineage, seq) WHERE kind IN ('open', 'budget');
+CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+PRAGMA application_id = 1397247809;
+PRAGMA user_version = 1;
+)sql";
+static_assert(kApplicationId == 1397247809);
+
+Json account_body(const Account& account) {
+  return {{"epsilon", account.budget.epsilon.value()},
+          {"delta", account.budget.delta.value()},
+          {"neighbors", to_string(account.neighbors)},
+          {"unit", account.unit}};
+}
+
+Account parse_account(const std::string& lineage, const std::string& body) {
+  const Json json = Json::parse(body);
+  return {lineage,
+          {Epsilon(json.at("epsilon").get<double>()), Delta(json.at("delta").get<double>())},
+          parse_neighbors(json.at("neighbors").get<std::string>()),
+          json.at("unit").get<std::string>()};
+}
+
+// A file that nobody may write is read-only even to a process that could override it.
+void refuse_read_only(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 0222) == 0) {
+    throw Error(
+        ErrorCode::io,
+        fmt::format(
+            "the ledger {} is read-only; a spend must be written before data is read, so make "
+            "the file and its folder writable",
+            path.string()));
+  }
+}
+
+void sync_folder(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && ::fsync(fd) == 0;
+  if (fd >= 0) ::close(fd);
+  if (!synced) {
+    throw Error(ErrorCode::io,
+                fmt::format("cannot make the folder of the ledger {} durable", path.string()));
+  }
+}
+
+std::int64_t pragma(const Connection& connection, const char* sql) {
+  Statement statement(connection, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+bool is_new(const Connection& connection) { return pragma(connection, "PRAGMA user_version") == 0; }
+
+void make_schema(Connection& connection) {
+  Transaction transaction(connection);
+  if (!is_new(connection)) return;  // another process was faster
+  if (pragma(connection, "SELECT count(*) FROM sqlite_master") != 0) {
+    throw Error(ErrorCode::corrupt,
+                fmt::format("{} is a database but no ledger; name another file as ledger",
+                            connection.path().string()));
+  }
+  connection.run(kSchema);
+  transaction.commit();
+  sync_folder(connection.path());
+}
+
+Connection open_connection(const std::filesystem::path& path, const Options& options) {
+  std::error_code ignored;
+  if (!options.create && !std::filesystem::exists(path, ignored)) {
+    throw Error(ErrorCode::not_found,
+                fmt::format("there is no ledger {}; shoal init makes it", path.string()));
+  }
+  refuse_read_only(path);
+  Connection connection(path, options.create, options.vfs, options.busy_milliseconds);
+  connection.run("PRAGMA journal_mode = WAL");
+  connection.run("PRAGMA synchronous = FULL");
+  connection.run("PRAGMA trusted_schema = OFF");
+  if (is_new(connection)) make_schema(connection);
+  const std::int64_t id = pragma(connection, "PRAGMA application_id");
+  const std::int64_t version = pragma(connection, "PRAGMA user_version");
+  if (id != kApplicationId || version != kFormatVersion) {
+    throw Error(ErrorCode::corrupt,
+                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
+                            path.string(), version, kFormatVersion));
+  }
+  return connection;
+}
+
+// Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter
+// can.
+std::string new_holder() {
+  static std::atomic<std::uint64_t> counter{0};
+  return fmt::format("{}#{}", process_identity(), ++counter);
+}
+
+std::string_view process_of(std::string_view holder) { return holder.substr(0, holder.find('#')); }
+
+}  // namespace
+
+struct Ledger::State {
+  Connection connection;
+  ChainState chain;
+
+  Entry append(Entry entry) {
+    entry.seq = chain.last_seq() + 1;
+    entry.time = utc_now();
+    if (entry.kind == "reserve") entry.reservation = entry.seq;
+    entry.hash = entry_hash(entry, chain.last_hash());
+    Statement insert(
+        connection,
+        "INSERT INTO entry VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+    insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
+    insert.bind(5, entry.reservation).bind(6, entry.request_key).bind(7, entry.request_digest);
+    insert.bind(8, entry.holder).bind(9, entry.body);
+    if (entry.charge.epsilon_units) {
+      insert.bind(10, *entry.charge.epsilon_units);
+    } else {
+      insert.bind_null(10);
+    }
+    insert.bind(11, entry.charge.rho_units).bind(12, entry.totals.epsilon_units);
+    insert.bind(13, entry.totals.rho_units).bind(14, entry.totals.unbounded).bind(15, entry.hash);
+    insert.step();
+    return entry;
+  }
+
+  std::optional<Entry> find(const char* sql, std::int64_t number, std::string_view text = {},
+                            std::string_view more = {}) const {
+    Statement statement(connection, sql);
+    if (number != 0) statement.bind(1, number);
+    if (!text.empty()) statement.bind(number != 0 ? 2 : 1, text);
+    if (!more.empty()) statement.bind(number != 0 ? 3 : 2, more);
+    if (!statement.step()) return std::nullopt;
+    return read_entry(statement);
+  }
+
+  std::optional<Account> account(const std::string& lineage) const {
+    const auto entry = find(
+        "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "
+        "LIMIT 1",
+        0, lineage);
+    if (!entry) return std::nullopt;
+    return parse_account(lineage, entry->body);
+  }
+
+  std::optional<Entry> closing(std::int64_t reservation) const {
+    return find("SELECT * FROM entry WHERE reservation = ?1 AND kind IN ('settle', 'cancel')",
+                reservation);
+  }
+
+  std::string holder_of(const Entry& reserve) const {
+    const auto resumed = find(
+        "SELECT * FROM entry WHERE reservation = ?1 AND kind = 'resume' ORDER BY seq DESC LIMIT 1",
+        reserve.seq);
+    return resumed ? resumed->holder : reserve.holder;
+  }
+};
+
+Ledger::Ledger(const std::filesystem::path& path, const Options& options)
+    : state_(std::make_unique<State>(State{open_connection(path, options), {}})) {
+  state_->chain.advance(state_->connection);
+}
+
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+std::optional<Account> Ledger::account(const std::string& lineage) const {
+  return state_->account(lineage);
+}
+
+namespace {
+
+void require_same_meaning(const Account& held, const Account& asked) {
+  if (held.neighbors != asked.neighbors || held.unit != asked.unit) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format(
+            "the budget of {} protects {} under {}, the policy says {} under {}; spends of two "
+            "kinds cannot share a total: restore the policy, or start a new budget with shoal "
+            "init --new-budget",
+            held.lineage, held.unit, to_string(held.neighbors), asked.unit,
+            to_string(asked.neighbors)));
+  }
+  if (asked.budget.epsilon > held.budget.epsilon || asked.budget.delta > held.budget.delta) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format(
+            "the policy's total (epsilon {}, delta {}) is larger than the ledger's (epsilon {}, "
+            "delta {}); if the owner means it: shoal budget <policy> --accept-policy",
+            format_number(asked.budget.epsilon.value()), format_number(asked.budget.delta.value()),
+            format_number(held.budget.epsilon.value()), format_number(held.budget.delta.value())));
+  }
+}
+
+}  // namespace
+
+void Ledger::open_account(const Account& account) {
+  Transaction transaction(state_->connection);
+  state_->chain.advance(state_->connection);
+  if (const auto held = state_->account(account.lineage)) {
+    require_same_meaning(*held, account);
+    return;
+  }
+  Entry entry;
+  entry.lineage = account.lineage;
+  entry.kind = "open";
+  entry.body = account_body(account).dump();
+  state_->append(std::move(entry));
+  transaction.commit();
+}
+
+void Ledger::change_budget(const std::string& lineage, const privacy::Budget& budget) {
+  Transaction transaction(state_->connection);
+  state_->chain.advance(state_->connection);
+  auto account = state_->account(lineage);
+  if (!account) {
+    throw Error(ErrorCode::not_found,
+                fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
+  }
+  account->budget = budget;
+  Entry entry;
+  entry.lineage = lineage;
+  entry.kind = "budget";
+  entry.body = account_body(*account).dump();
+  entry.totals = state_->chain.totals(lineage);
+  state_->append(std::move(entry));
+  transaction.commit();
+}
+
+std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& request) {
+  State& state = *state_;
+  Transaction transaction(state.connection);
+  state.chain.advance(state.connection);
+  const auto account = state.account(request.lineage);
+  if (!account) {
+    throw Error(ErrorCode::not_found,
+                fmt::format("the ledger has no budget named {}", printable(request.lineage, 80)));
+  }
+  Entry entry;
+  entry.lineage = request.lineage;
+  entry.request_key = request.key;
+  entry.request_digest = request.digest;
+  entry.holder = new_holder();
+  entry.totals = state.chain.totals(request.lineage);
+
+  const auto earlier =
+      state.find("SELECT * FROM entry WHERE lineage = ?1 AND request_key = ?2 AND kind = 'reserve'",
+                 0, request.lineage, request.key);
+  if (earlier) {
+    if (earlier->request_digest != request.digest) {
+      throw Error(ErrorCode::conflict,
+                  "this key was used for another question; use a new key for a new question");
+    }
+    if (const auto closed = state.closing(earlier->seq)) {
+      if (closed->kind == "cancel") {
+        throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
+      }
+      return StoredAnswer{earlier->seq, Json::parse(closed->body).at("answer").get<std::string>()};
+    }
+    if (!process_is_gone(process_of(state.holder_of(*earlier)))) {
+      throw Error(ErrorCode::unavailable,
+                  "the request with this key is being answered; try again in a moment");
+    }
+    // Its process died before an answer was stored, so none has left: one may still be given for
+    // the spend.
+    entry.kind = "resume";
+    entry.reservation = earlier->seq;
+    entry.body = "{}";
+    const Entry written = state.append(std::move(entry));
+    transaction.commit();
+    return privacy::Reservation(
+        earlier->seq, written.holder,
+        privacy::event_from_json(Json::parse(earlier->body).at("event").dump()));
+  }
+
+  entry.kind = "reserve";
+  entry.charge = privacy::price(request.event);
+  const privacy::Budget budget{std::min(request.budget.epsilon, account->budget.epsilon),
+                               std::min(request.budget.delta, account->budget.delta)};
+  const Totals after = plus(entry.totals, entry.charge);
+  if (!privacy::fits(budget, after.charge())) {
+    const double left = privacy::epsilon_left_down(budget, entry.totals.charge());
+    throw Error(
+        ErrorCode::budget_exceeded,
+        fmt::format(
+            "this question does not fit into what is left of the budget (epsilon {}, delta {}); {}",
+            format_number(budget.epsilon.value()), format_number(budget.delta.value()),
+            left > 0
+                ? fmt::format("one of epsilon {} without delta still fits", format_rounded(left, 6))
+                : "it is used up, and only the owner can raise it"));
+  }
+  entry.totals = after;
+  entry.body = Json{{"event", Json::parse(privacy::to_json(request.event))},
+                    {"description", request.description},
+                    {"policy", request.policy_digest},
+                    {"accountant", privacy::kAccountantVersion}}
+                   .dump();
+  const Entry written = state.append(std::move(entry));
+  transaction.commit();
+  return privacy::Reservation(written.seq, written.holder, request.event);
+}
+
+StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
+  const privacy::SpentReservation mine = std::move(spent);
+  State& state = *state_;
+  Transaction transaction(state.connection);
+  state.chain.advance(state.connection);
+  const auto reserve =
+      state.find("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", mine.entry());
+  SHOAL_CHECK(reserve.has_value());
+  if (state.closing(mine.entry()) || state.holder_of(*reserve) != mine.holder()) {
+    throw Error(
+        ErrorCode::conflict,
+        "another process took this request over; retry with the same key to get its answer");
+  }
+  Entry entry;
+  entry.lineage = reserve->lineage;
+  entry.kind = "settle";
+  entry.reservation = mine.entry();
+  entry.request_key = reserve->request_key;
+  entry.request_digest = reserve->request_digest;
+  entry.holder = mine.holder();
+  entry.totals = state.chain.totals(reserve->lineage);
+  entry.body = Json{{"digest", to_hex(sha256(answer))}, {"answer", std::string(answer)}}.dump();
+  state.append(std::move(entry));
+  transaction.commit();
+  return {mine.entry(), std::string(answer)};
+}
+
+void Ledger::cancel(privacy::Reservation&& reservation) {
+  const privacy::Reservation mine = std::move(reservation);
+  SHOAL_CHECK(!mine.touched());
+  State& state = *state_;
+  Transaction transaction(state.connection);
+  state.chain.advance(state.connection);
+  const auto reserve =
+      state.find("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", mine.entry());
+  // A resumed reservation may have had its data touched by the process that died.
+  SHOAL_CHECK(reserve.has_value() && reserve->holder == mine.holder_ &&
+              !state.closing(mine.entry()));
+  Entry entry;
+  entry.lineage = reserve->lineage;
+  entry.kind = "cancel";
+  entry.reservation = mine.entry();
+  entry.request_key = reserve->request_key;
+  entry.request_digest = reserve->request_digest;
+  entry.holder = mine.holder_;
+  entry.body = "{}";
+  entry.totals = minus(state.chain.totals(reserve->lineage), reserve->charge);
+  state.append(std::move(entry));
+  transaction.commit();
+}
+
+privacy::Charge Ledger::total(const std::string& lineage) {
+  state_->chain.advance(state_->connection);
+  return state_->chain.totals(lineage).charge();
+}
+
+std::vector<Spend> Ledger::spends(const std::string& lineage) {
+  std::vector<Spend> spends;
+  Statement reserves(state_->connection,
+                     "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'reserve' ORDER BY seq");
+  reserves.bind(1, lineage);
+  while (reserves.step()) {
+    const Entry entry = read_entry(reserves);
+    const Json body = Json::parse(entry.body);
+    const auto closed = state_->closing(entry.seq);
+    spends.push_back({entry.seq, entry.time,
+                      !closed                    ? "reserved"
+                      : closed->kind == "settle" ? "settled"
+                                                 : "cancelled",
+                      body.at("description").get<std::string>(), entry.request_key,
+                      privacy::event_from_json(body.at("event").dump()), entry.charge});
+  }
+  return spends;
+}
+
+privacy::Charge Ledger::repriced_total(const std::string& lineage) {
+  privacy::Charge total;
+  for (const Spend& spend : spends(lineage)) {
+    if (spend.state != "cancelled") total = privacy::add(total, privacy::price(spend.event));
+  }
+  return total;
+}
+
+}  // namespace shoal::ledger

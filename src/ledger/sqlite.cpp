@@ -1,0 +1,147 @@
+#include "ledger/sqlite.hpp"
+
+#include <shoal/base/error.hpp>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace shoal::ledger {
+
+Connection::Connection(const std::filesystem::path& path, bool create, const std::string& vfs,
+                       int busy_milliseconds)
+    : path_(path) {
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
+  if (code == SQLITE_OK) {
+    sqlite3_extended_result_codes(handle_, 1);
+    sqlite3_busy_timeout(handle_, busy_milliseconds);
+    return;
+  }
+  try {
+    fail(code);
+  } catch (...) {
+    sqlite3_close_v2(handle_);
+    throw;
+  }
+}
+
+Connection::Connection(Connection&& other) noexcept
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+Connection::~Connection() { sqlite3_close_v2(handle_); }
+
+void Connection::run(const char* sql) {
+  const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void Connection::fail(int code) const {
+  const std::string file = path_.string();
+  const char* reason = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(ErrorCode::unavailable,
+                  fmt::format("the ledger {} is in use by other processes; try again", file));
+    case SQLITE_FULL:
+      throw Error(ErrorCode::io,
+                  fmt::format("the disk of the ledger {} is full; free some space", file));
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      throw Error(
+          ErrorCode::io,
+          fmt::format("the ledger {} is read-only; a spend must be written before data is read, so "
+                      "make the file and its folder writable",
+                      file));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+      throw Error(
+          ErrorCode::corrupt,
+          fmt::format(
+              "{} is damaged or no ledger ({}); restore it from a backup that is newer than "
+              "the last answer",
+              file, reason));
+    case SQLITE_CANTOPEN:
+      throw Error(
+          ErrorCode::io,
+          fmt::format("cannot open the ledger {}; check the folder and its permissions", file));
+    case SQLITE_CONSTRAINT:
+      throw Error(ErrorCode::conflict,
+                  fmt::format("the ledger {} refused an entry ({})", file, reason));
+    default:
+      throw Error(ErrorCode::io, fmt::format("the ledger {} cannot be used: {}", file, reason));
+  }
+}
+
+Statement::Statement(const Connection& connection, const char* sql) : connection_(connection) {
+  const int code = sqlite3_prepare_v2(connection.handle(), sql, -1, &statement_, nullptr);
+  if (code != SQLITE_OK) connection.fail(code);
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  const int code = sqlite3_bind_int64(statement_, index, value);
+  if (code != SQLITE_OK) connection_.fail(code);
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view value) {
+  const int code = sqlite3_bind_text64(statement_, index, value.data(), value.size(),
+                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK) connection_.fail(code);
+  return *this;
+}
+
+Statement& Statement::bind_null(int index) {
+  const int code = sqlite3_bind_null(statement_, index);
+  if (code != SQLITE_OK) connection_.fail(code);
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) connection_.fail(code);
+  return false;
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::optional<std::int64_t> Statement::optional_integer(int column) const {
+  if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
+  return integer(column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  const int size = sqlite3_column_bytes(statement_, column);
+  return bytes ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
+}
+
+Transaction::Transaction(Connection& connection) : connection_(connection) {
+  connection_.run("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (open_) sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  connection_.run("COMMIT");
+  open_ = false;
+}
+
+}  // namespace shoal::ledger

@@ -1,0 +1,79 @@
+// A thin hold on SQLite: connections and statements that close themselves, and its codes as our
+// errors.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace shoal::ledger {
+
+class Connection {
+ public:
+  // Opens, or makes, the database. An empty vfs is SQLite's own.
+  Connection(const std::filesystem::path& path, bool create, const std::string& vfs,
+             int busy_milliseconds);
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  void run(const char* sql);
+  // Throws what the code of the last call means: budget arithmetic never goes on after a failed
+  // step.
+  [[noreturn]] void fail(int code) const;
+
+  sqlite3* handle() const { return handle_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  sqlite3* handle_ = nullptr;
+};
+
+class Statement {
+ public:
+  Statement(const Connection& connection, const char* sql);
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, std::string_view value);
+  Statement& bind_null(int index);
+
+  // True if there is a row.
+  bool step();
+
+  std::int64_t integer(int column) const;
+  std::optional<std::int64_t> optional_integer(int column) const;
+  std::string text(int column) const;
+
+ private:
+  const Connection& connection_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+// One write transaction (BEGIN IMMEDIATE): it rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Connection& connection);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  // On return everything in it is on disk.
+  void commit();
+
+ private:
+  Connection& connection_;
+  bool open_ = true;
+};
+
+}  // namespace shoal::ledger

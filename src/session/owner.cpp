@@ -1,0 +1,220 @@
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/catalog/budget_marker.hpp>
+#include <shoal/catalog/draft.hpp>
+#include <shoal/ledger/ledger.hpp>
+#include <shoal/random/secure_source.hpp>
+#include <shoal/session/owner.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace shoal::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path normal_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+// A path as it is best written into a file of that folder: relative if it lies below.
+fs::path as_seen_from(const fs::path& folder, const fs::path& path) {
+  const fs::path relative = normal_path(path).lexically_relative(normal_path(folder));
+  return !relative.empty() && *relative.begin() != ".." ? relative : normal_path(path);
+}
+
+// A policy is beside its data and named for it.
+fs::path with_extension(fs::path path, const char* extension) {
+  return path.replace_extension(extension);
+}
+
+std::string new_lineage(const std::string& name) {
+  random::SecureSource bits;
+  return fmt::format("{}-{:016x}", name, bits.next_u64());
+}
+
+void set_unit(const InitRequest& request, catalog::Policy& policy) {
+  if (request.person_column.empty()) {
+    if (request.max_rows_per_person) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          "max rows per person is given, but no person column; add for example --unit person_id");
+    }
+    return;
+  }
+  policy.unit = catalog::PrivacyUnit::person;
+  for (catalog::Table& table : policy.tables) {
+    const catalog::Column* column = table.find_column(request.person_column, false);
+    if (!column) {
+      throw Error(ErrorCode::not_found,
+                  fmt::format("{} has no column {}; name the column that identifies the person",
+                              table.source.string(), printable(request.person_column, 60)));
+    }
+    table.person_column = column->name;
+    table.max_rows_per_person = request.max_rows_per_person;
+  }
+}
+
+// Budgets of the files that are there already. All files of a policy must share one.
+std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy) {
+  std::optional<catalog::BudgetMark> shared;
+  for (const catalog::Table& table : policy.tables) {
+    const auto marks = catalog::read_marks(policy.resolve(table.source));
+    if (marks.empty()) continue;
+    if (shared && shared->lineage != marks.front().lineage) {
+      throw Error(
+          ErrorCode::conflict,
+          fmt::format("the files belong to different budgets, {} and {}; make a policy for each",
+                      shared->lineage, marks.front().lineage));
+    }
+    shared = marks.front();
+  }
+  return shared;
+}
+
+// A shared budget brings its total along, so that the new policy does not contradict the ledger.
+void take_total(const catalog::BudgetMark& budget, catalog::Policy& policy) {
+  std::error_code ignored;
+  if (!fs::exists(budget.ledger, ignored)) return;
+  const ledger::Ledger ledger(budget.ledger);
+  if (const auto account = ledger.account(budget.lineage)) {
+    policy.epsilon = account->budget.epsilon;
+    policy.delta = account->budget.delta;
+    policy.neighbors = account->neighbors;
+  }
+}
+
+std::vector<std::string> hints_for(const catalog::Policy& policy) {
+  std::vector<std::string> hints;
+  for (const catalog::Table& table : policy.tables) {
+    for (const catalog::Column& column : table.columns) {
+      const std::string name = to_lower(column.name);
+      const bool identifier =
+          name == "id" || name.ends_with("_id") || name == "person" || name == "user";
+      if (policy.unit == catalog::PrivacyUnit::row && identifier) {
+        hints.push_back(fmt::format(
+            "{} may identify a person; if somebody can have several rows in {}, protect the "
+            "person: shoal init --unit {}",
+            column.name, table.name, column.name));
+      }
+    }
+    if (policy.unit == catalog::PrivacyUnit::person && !table.max_rows_per_person) {
+      hints.push_back(fmt::format("set max_rows_per_person in [table.{}]: no query runs without it",
+                                  table.name));
+    }
+  }
+  hints.emplace_back(
+      "SUM and AVG need public bounds: fill in the commented lines of their columns");
+  return hints;
+}
+
+void mark_files(const catalog::Policy& policy, bool shared, const fs::path& ledger) {
+  for (const catalog::Table& table : policy.tables) {
+    const fs::path data = policy.resolve(table.source);
+    std::vector<catalog::BudgetMark> marks = catalog::read_marks(data);
+    const bool known = std::any_of(
+        marks.begin(), marks.end(),
+        [&](const catalog::BudgetMark& mark) { return mark.lineage == policy.lineage; });
+    if (known && shared) continue;
+    // The newest budget stands first: it is the one that later policies share.
+    marks.insert(marks.begin(), {policy.lineage, ledger, false});
+    catalog::write_marks(data, marks);
+  }
+}
+
+catalog::Policy draft(const InitRequest& request, const fs::path& output) {
+  catalog::Policy policy;
+  policy.folder = output.has_parent_path() ? normal_path(output).parent_path() : fs::current_path();
+  policy.name = output.stem().string();
+  policy.neighbors = request.neighbors;
+  policy.epsilon = Epsilon(request.epsilon);
+  policy.delta = Delta(request.delta);
+  if (request.epsilon <= 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("epsilon is {}; a total budget must be above 0",
+                            format_number(request.epsilon)));
+  }
+  for (const fs::path& file : request.files) {
+    catalog::Table table = engine::inspect_file(file);
+    if (policy.find_table(table.name, false)) {
+      throw Error(ErrorCode::conflict,
+                  fmt::format("two files give a table named {}; rename one", table.name));
+    }
+    table.source = as_seen_from(policy.folder, file);
+    policy.tables.push_back(std::move(table));
+  }
+  set_unit(request, policy);
+  return policy;
+}
+
+}  // namespace
+
+InitResult init_policy(const InitRequest& request) {
+  SHOAL_CHECK(!request.files.empty());
+  const fs::path output =
+      request.output.empty() ? with_extension(request.files.front(), ".toml") : request.output;
+  std::error_code ignored;
+  if (!request.replace && fs::exists(output, ignored)) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format(
+            "{} exists already; add --replace to write it anew, or --output for another name",
+            output.string()));
+  }
+  catalog::Policy policy = draft(request, output);
+
+  InitResult result;
+  result.policy = output;
+  const auto existing = request.new_budget ? std::nullopt : existing_budget(policy);
+  fs::path ledger;
+  if (existing) {
+    result.shared_budget = true;
+    policy.lineage = existing->lineage;
+    ledger = existing->ledger;
+    take_total(*existing, policy);
+  } else {
+    policy.lineage = new_lineage(policy.name);
+    ledger =
+        normal_path(request.ledger.empty() ? with_extension(output, ".ledger") : request.ledger);
+  }
+  policy.ledger = as_seen_from(policy.folder, ledger);
+  result.lineage = policy.lineage;
+  if (request.check) {
+    for (const catalog::Table& table : policy.tables) {
+      result.tables.emplace_back(table.name, engine::check_rows(policy, table));
+    }
+  }
+  const std::string text = catalog::draft_policy(policy);
+  catalog::parse_policy(text, policy.folder);  // what is written must read back
+  mark_files(policy, existing.has_value(), ledger);
+  write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
+  result.hints = hints_for(policy);
+  return result;
+}
+
+engine::RowReport import_table(const fs::path& policy_path, const std::string& table_name,
+                               const fs::path& output) {
+  const catalog::Policy policy = catalog::load_policy(policy_path);
+  const catalog::Table* table = table_name.empty() && policy.tables.size() == 1
+                                    ? &policy.tables.front()
+                                    : policy.find_table(table_name, false);
+  if (!table) {
+    std::vector<std::string> names;
+    for (const catalog::Table& one : policy.tables) names.push_back(one.name);
+    throw Error(ErrorCode::not_found,
+                table_name.empty()
+                    ? fmt::format("the policy has several tables; name one with --table: {}",
+                                  join_names(names))
+                    : fmt::format("the policy has no table {}; it has {}",
+                                  printable(table_name, 60), join_names(names)));
+  }
+  const fs::path data = policy.resolve(table->source);
+  catalog::claim_budget(data, {policy.lineage, policy.resolve(policy.ledger), false});
+  const engine::RowReport report = engine::import_rows(policy, *table, output);
+  // The copy is the same data: it belongs to the same budget.
+  catalog::write_marks(output, catalog::read_marks(data));
+  return report;
+}
+
+}  // namespace shoal::session

@@ -1,0 +1,35 @@
+// What words, and the text of literals and types, mean to the language. Private to the sql layer.
+#pragma once
+
+#include <shoal/sql/syntax.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace shoal::sql {
+
+// Whether an unquoted word, in upper case, can be no name: reserved here or by one of the engines.
+bool is_reserved(std::string_view upper);
+
+// Whether the word, in upper case, names an ordinary function in every dialect's grammar: some
+// names, such as EXTRACT, have a syntax of their own, and the types have none at all.
+bool is_function_name(std::string_view upper);
+
+// The type of that name, in upper case (DOUBLE PRECISION is DOUBLE here). None if unknown.
+std::optional<ScalarType> scalar_type(std::string_view upper);
+
+// 2024-01-31, a day that exists, years 0001 to 9999. Words such as 'today' and 'infinity', which
+// some engines take, are not dates here: they would change meaning from day to day.
+bool is_date(std::string_view text);
+
+// A date, then optionally a space or T and 23:59:59 with up to six decimals. No time zone.
+bool is_timestamp(std::string_view text);
+
+bool is_integer_text(std::string_view text);
+bool is_decimal_text(std::string_view text);
+
+// ASCII only, independent of the locale.
+std::string to_upper(std::string_view text);
+
+}  // namespace shoal::sql

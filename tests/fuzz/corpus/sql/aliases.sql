@@ -1,0 +1,1 @@
+SELECT count(*) AS n, SUM(age) total FROM people WHERE age >= 18 AND city = 'Paris';

@@ -1,0 +1,1 @@
+SELECT a < b || c + d * -e % f / g - h, a - b - c, - - a, +a FROM t WHERE a <> b AND c != d

@@ -1,0 +1,1 @@
+SELECT t.a, "t"."b", left(a, 2), coalesce(a, b), nullif(a, b), substring(a, 1, 2), trim(a), f() FROM t

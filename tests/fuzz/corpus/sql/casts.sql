@@ -1,0 +1,1 @@
+SELECT CAST(a AS decimal(10, 2)), TRY_CAST(b AS bigint), c::text::date, -a::int, b::double precision FROM t

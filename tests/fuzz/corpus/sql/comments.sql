@@ -1,0 +1,2 @@
+SELECT /* one /* two */ */ a -- three
+FROM t;

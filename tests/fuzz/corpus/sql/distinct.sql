@@ -1,0 +1,1 @@
+SELECT COUNT(DISTINCT city) FROM "my people" WHERE NOT a AND b OR c

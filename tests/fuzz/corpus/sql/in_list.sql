@@ -1,0 +1,1 @@
+SELECT a = b IN (1, 2), a NOT IN ('x', 'it''s'), NOT a IN (b) FROM t

@@ -1,0 +1,1 @@
+SELECT a LIKE 'x%' OR b NOT LIKE 'y_' || 'z' FROM t

@@ -1,0 +1,1 @@
+SELECT city, COUNT(*) FROM people JOIN towns ON a = b GROUP BY city HAVING x ORDER BY 1 LIMIT 2

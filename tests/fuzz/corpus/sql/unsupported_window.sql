@@ -1,0 +1,1 @@
+SELECT SUM(a) OVER (), COUNT(*) FILTER (WHERE b), EXISTS (SELECT 1), ?, $1 FROM 'file.csv'

@@ -32,6 +32,10 @@ std::optional<std::string> start_time(const std::string& pid) {
   return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string process_identity() {
@@ -49,8 +53,10 @@ bool process_is_gone(std::string_view identity) {
   // from one machine (docs/design/known_limits.md), so it is a restart.
   if (identity.substr(0, first) != boot) return true;
   const std::string pid(identity.substr(first + 1, second - first - 1));
+  const std::string_view started = identity.substr(second + 1);
+  if (!is_number(pid) || !is_number(started)) return false;
   const std::optional<std::string> now = start_time(pid);
-  return !now || *now != identity.substr(second + 1);
+  return !now || *now != started;
 }
 
 std::string utc_now() {

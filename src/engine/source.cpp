@@ -66,7 +66,7 @@ std::string csv_options(const catalog::CsvFormat& format) {
   return fmt::format(
       "delim = {}, quote = {}, escape = {}, auto_detect = false, strict_mode = false, null_padding "
       "= true, "
-      "ignore_errors = true, store_rejects = false, nullstr = ''",
+      "ignore_errors = true, max_line_size = 16777216, store_rejects = false, nullstr = ''",
       quoted(std::string(1, format.delimiter)), quote, quote);
 }
 

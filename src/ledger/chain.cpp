@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace shoal::ledger {
 namespace {
 
@@ -77,8 +79,9 @@ Entry read_entry(const Statement& statement) {
 }
 
 void ChainState::advance(const Connection& connection) {
-  Statement newer(connection, "SELECT * FROM entry WHERE seq > ?1 ORDER BY seq");
-  newer.bind(1, last_seq_);
+  Statement newer(connection, "SELECT * FROM entry WHERE seq >= ?1 ORDER BY seq");
+  // From the very first row, so that none hides below number 1.
+  newer.bind(1, last_seq_ == 0 ? std::numeric_limits<std::int64_t>::min() : last_seq_ + 1);
   while (newer.step()) {
     const Entry entry = read_entry(newer);
     if (entry.seq != last_seq_ + 1) corrupt(connection, last_seq_ + 1, "it is missing");
@@ -87,12 +90,14 @@ void ChainState::advance(const Connection& connection) {
     Totals expected = totals(entry.lineage);
     if (entry.kind == "reserve") {
       expected = plus(expected, entry.charge);
-      open_charges_[entry.seq] = entry.charge;
-    } else if (entry.kind == "cancel" || entry.kind == "settle") {
-      const auto found = open_charges_.find(entry.reservation);
-      if (found == open_charges_.end()) corrupt(connection, entry.seq, "it closes no reservation");
-      if (entry.kind == "cancel") expected = minus(expected, found->second);
-      open_charges_.erase(found);
+      if (entry.reservation != entry.seq) corrupt(connection, entry.seq, "it names another spend");
+      open_[entry.seq] = {entry.lineage, entry.charge};
+    } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "resume") {
+      const auto found = open_.find(entry.reservation);
+      if (found == open_.end() || found->second.lineage != entry.lineage)
+        corrupt(connection, entry.seq, "it is about no open reservation");
+      if (entry.kind == "cancel") expected = minus(expected, found->second.charge);
+      if (entry.kind != "resume") open_.erase(found);
     }
     if (entry.totals != expected) corrupt(connection, entry.seq, "its totals differ");
     totals_[entry.lineage] = expected;

@@ -1,26 +1,35 @@
 // The chain: entries as they are stored, each with the hash of itself and all before it.
 //
-// File format (SQLite, application_id 0x53484F41 "SHOA", user_version 1), table `entry`,
+// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 1. One table `entry`,
 // append-only:
-//   seq            1, 2, 3, ... without a gap
-//   time           UTC
-//   lineage        whose budget: the data's name for it
-//   kind           open     an account: body has the budget, the relation, the unit
-//                  budget   the owner changed the total: body as in open
-//                  reserve  a spend, made before data is touched: body has the event and what was
-//                  asked resume   another process took over a reservation whose holder died settle
-//                  the answer, stored before its first byte leaves cancel   a reservation given
-//                  back: no data was touched
-//   reservation    seq of the reserve entry that resume, settle and cancel are about (reserve: its
-//   own) request_key    idempotency key, unique among the reservations of a lineage request_digest
-//   what was asked: the same key with another digest is refused holder         the process that may
-//   settle body           JSON epsilon_units, rho_units          the charge of a reserve; epsilon
-//   NULL: no finite pure bound epsilon_total, rho_total, unbounded_total
-//                  the lineage's sums after this entry; unbounded_total counts charges with no pure
-//                  bound
-//   hash           SHA-256, in hex, of the previous hash and every field above
-// Invariants: totals are the sums of reserves less cancels; a reservation has at most one settle or
-// cancel.
+//
+//   seq              1, 2, 3, ... without a gap
+//   time             UTC
+//   lineage          whose budget: the data's name for it
+//   kind             one of the six below
+//   reservation      seq of the reserve entry that this one is about; a reserve's own; else 0
+//   request_key      idempotency key, unique among the reservations of a lineage
+//   request_digest   what was asked: the same key with another digest is refused
+//   holder           the process that may settle
+//   body             JSON
+//   epsilon_units    the charge of a reserve; NULL: no finite pure bound
+//   rho_units        the same in zCDP
+//   epsilon_total    the lineage's sums after this entry
+//   rho_total
+//   unbounded_total  how many charges without a pure bound are in the sums
+//   hash             SHA-256, in hex, of the previous hash and every field above
+//
+// Kinds:
+//
+//   open     an account: body has the budget, the relation, the unit
+//   budget   the owner changed the total: body as in open
+//   reserve  a spend, made before data is touched: body has the event and what was asked
+//   resume   another process took over a reservation whose holder died
+//   settle   the answer, stored before its first byte leaves
+//   cancel   a reservation given back: no data was touched
+//
+// Invariants: totals are the sums of reserves less cancels, by lineage; a reservation has at most
+// one settle or cancel, and nothing about it comes after.
 #pragma once
 
 #include "ledger/sqlite.hpp"
@@ -80,9 +89,13 @@ class ChainState {
  private:
   std::int64_t last_seq_ = 0;
   std::string last_hash_;
+  struct OpenReservation {
+    std::string lineage;
+    privacy::Charge charge;
+  };
+
   std::map<std::string, Totals> totals_;
-  std::map<std::int64_t, privacy::Charge>
-      open_charges_;  // reservations neither settled nor cancelled
+  std::map<std::int64_t, OpenReservation> open_;  // neither settled nor cancelled
 };
 
 }  // namespace shoal::ledger

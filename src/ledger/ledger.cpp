@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace shoal::ledger {
@@ -27,7 +29,7 @@ constexpr std::int64_t kFormatVersion = 1;
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE entry(
-  seq INTEGER PRIMARY KEY,
+  seq INTEGER PRIMARY KEY CHECK (seq > 0),
   time TEXT NOT NULL,
   lineage TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')),
@@ -98,16 +100,56 @@ std::int64_t pragma(const Connection& connection, const char* sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-bool is_new(const Connection& connection) { return pragma(connection, "PRAGMA user_version") == 0; }
-
-void make_schema(Connection& connection) {
-  Transaction transaction(connection);
-  if (!is_new(connection)) return;  // another process was faster
-  if (pragma(connection, "SELECT count(*) FROM sqlite_master") != 0) {
+// Whether the database is empty: a ledger yet to be made. Throws corrupt if it is anything else
+// that is no ledger. Within one transaction, so that another process makes it before or after.
+bool is_new(const Connection& connection) {
+  const std::int64_t id = pragma(connection, "PRAGMA application_id");
+  const std::int64_t version = pragma(connection, "PRAGMA user_version");
+  const bool is_empty = pragma(connection, "SELECT count(*) FROM sqlite_master") == 0;
+  if (id == 0 && version == 0 && is_empty) return true;
+  if (id != kApplicationId) {
     throw Error(ErrorCode::corrupt,
                 fmt::format("{} is a database but no ledger; name another file as ledger",
                             connection.path().string()));
   }
+  if (version != kFormatVersion) {
+    throw Error(ErrorCode::corrupt,
+                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
+                            connection.path().string(), version, kFormatVersion));
+  }
+  return false;
+}
+
+// Somebody else's database is left as it is.
+void refuse_foreign(Connection& connection) {
+  connection.run("BEGIN");
+  is_new(connection);
+  connection.run("COMMIT");
+}
+
+// SQLite does not wait for others when it changes the journal mode, so this does.
+void use_write_ahead_log(const Connection& connection, int busy_milliseconds) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_milliseconds);
+  while (true) {
+    try {
+      Statement mode(connection, "PRAGMA journal_mode = WAL");
+      if (mode.step() && mode.text(0) == "wal") return;
+      throw Error(ErrorCode::io,
+                  fmt::format("the ledger {} cannot use a write-ahead log there; put it on a disk "
+                              "of this machine",
+                              connection.path().string()));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unavailable || std::chrono::steady_clock::now() >= deadline)
+        throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void make_schema(Connection& connection) {
+  Transaction transaction(connection);
+  if (!is_new(connection)) return;
   connection.run(kSchema);
   transaction.commit();
   sync_folder(connection.path());
@@ -121,17 +163,11 @@ Connection open_connection(const std::filesystem::path& path, const Options& opt
   }
   refuse_read_only(path);
   Connection connection(path, options.create, options.vfs, options.busy_milliseconds);
-  connection.run("PRAGMA journal_mode = WAL");
-  connection.run("PRAGMA synchronous = FULL");
   connection.run("PRAGMA trusted_schema = OFF");
-  if (is_new(connection)) make_schema(connection);
-  const std::int64_t id = pragma(connection, "PRAGMA application_id");
-  const std::int64_t version = pragma(connection, "PRAGMA user_version");
-  if (id != kApplicationId || version != kFormatVersion) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
-                            path.string(), version, kFormatVersion));
-  }
+  connection.run("PRAGMA synchronous = FULL");
+  refuse_foreign(connection);
+  use_write_ahead_log(connection, options.busy_milliseconds);
+  if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
   return connection;
 }
 
@@ -172,12 +208,11 @@ struct Ledger::State {
     return entry;
   }
 
-  std::optional<Entry> find(const char* sql, std::int64_t number, std::string_view text = {},
-                            std::string_view more = {}) const {
+  template <typename... Values>
+  std::optional<Entry> find(const char* sql, const Values&... values) const {
     Statement statement(connection, sql);
-    if (number != 0) statement.bind(1, number);
-    if (!text.empty()) statement.bind(number != 0 ? 2 : 1, text);
-    if (!more.empty()) statement.bind(number != 0 ? 3 : 2, more);
+    int index = 0;
+    (statement.bind(++index, values), ...);
     if (!statement.step()) return std::nullopt;
     return read_entry(statement);
   }
@@ -186,7 +221,7 @@ struct Ledger::State {
     const auto entry = find(
         "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "
         "LIMIT 1",
-        0, lineage);
+        lineage);
     if (!entry) return std::nullopt;
     return parse_account(lineage, entry->body);
   }
@@ -219,6 +254,12 @@ std::optional<Account> Ledger::account(const std::string& lineage) const {
 
 namespace {
 
+void require_name(const std::string& name, const char* what) {
+  if (name.empty()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("the {} is empty; give one", what));
+  }
+}
+
 void require_same_meaning(const Account& held, const Account& asked) {
   if (held.neighbors != asked.neighbors || held.unit != asked.unit) {
     throw Error(
@@ -244,6 +285,7 @@ void require_same_meaning(const Account& held, const Account& asked) {
 }  // namespace
 
 void Ledger::open_account(const Account& account) {
+  require_name(account.lineage, "lineage");
   Transaction transaction(state_->connection);
   state_->chain.advance(state_->connection);
   if (const auto held = state_->account(account.lineage)) {
@@ -277,6 +319,7 @@ void Ledger::change_budget(const std::string& lineage, const privacy::Budget& bu
 }
 
 std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& request) {
+  require_name(request.key, "key");
   State& state = *state_;
   Transaction transaction(state.connection);
   state.chain.advance(state.connection);
@@ -294,7 +337,7 @@ std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& 
 
   const auto earlier =
       state.find("SELECT * FROM entry WHERE lineage = ?1 AND request_key = ?2 AND kind = 'reserve'",
-                 0, request.lineage, request.key);
+                 request.lineage, request.key);
   if (earlier) {
     if (earlier->request_digest != request.digest) {
       throw Error(ErrorCode::conflict,
@@ -384,9 +427,9 @@ void Ledger::cancel(privacy::Reservation&& reservation) {
   state.chain.advance(state.connection);
   const auto reserve =
       state.find("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", mine.entry());
-  // A resumed reservation may have had its data touched by the process that died.
+  // Whoever took a reservation over, or lost it so, cannot know that the other touched no data.
   SHOAL_CHECK(reserve.has_value() && reserve->holder == mine.holder_ &&
-              !state.closing(mine.entry()));
+              state.holder_of(*reserve) == mine.holder_ && !state.closing(mine.entry()));
   Entry entry;
   entry.lineage = reserve->lineage;
   entry.kind = "cancel";

@@ -26,6 +26,11 @@ constexpr double kStepsInNoise = 0x1p24;
 struct Share {
   bool laplace = true;
   std::int64_t units = 0;  // of epsilon (laplace) or rho (gaussian)
+  std::int64_t rest = 0;   // what dividing left over: one unit more for each of the first so many
+
+  Share for_statistic(std::size_t index) const {
+    return {laplace, units + (static_cast<std::int64_t>(index) < rest ? 1 : 0), 0};
+  }
 
   // Noise scale for sensitivity 1, near enough for choosing a grid.
   double unit_scale() const {
@@ -116,8 +121,9 @@ double gaussian_width(const Share& share, Confidence confidence) {
 Share choose_share(std::size_t count, const QueryOptions& options, Epsilon epsilon, Delta delta,
                    Confidence confidence) {
   const auto parts = static_cast<std::int64_t>(count);
-  const Share laplace{
-      true, numeric::decimal_units_down(epsilon.value(), privacy::kEpsilonDecimals) / parts};
+  const std::int64_t epsilon_units =
+      numeric::decimal_units_down(epsilon.value(), privacy::kEpsilonDecimals);
+  const Share laplace{true, epsilon_units / parts, epsilon_units % parts};
   if (options.noise == NoiseChoice::laplace || delta.value() == 0) {
     if (laplace.units == 0) too_noisy(epsilon.value());
     return laplace;
@@ -126,7 +132,7 @@ Share choose_share(std::size_t count, const QueryOptions& options, Epsilon epsil
   // One unit less than rounded up is at most rho.
   const std::int64_t rho_units =
       std::max<std::int64_t>(0, numeric::ratio_units_up(rho, 1, privacy::kRhoDecimals) - 1);
-  const Share gaussian{false, rho_units / parts};
+  const Share gaussian{false, rho_units / parts, rho_units % parts};
   if (options.noise == NoiseChoice::gaussian) {
     if (gaussian.units == 0) too_noisy(epsilon.value());
     return gaussian;
@@ -167,11 +173,12 @@ void calibrate(const std::vector<WantedStatistic>& wanted, const QueryOptions& o
   const Delta delta = checked_delta(options);
   const Share share = choose_share(wanted.size(), options, plan.epsilon, delta, plan.confidence);
   plan.delta = share.laplace ? Delta(0) : delta;
-  for (const WantedStatistic& one : wanted) {
-    const Statistic statistic = place(one, share, plan.rows_per_unit, options.epsilon);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Share mine = share.for_statistic(i);
+    const Statistic statistic = place(wanted[i], mine, plan.rows_per_unit, options.epsilon);
     const Sensitivity sensitivity = sensitivity_of(statistic, plan.rows_per_unit, plan.neighbors);
     plan.statistics.push_back(statistic);
-    plan.noises.push_back({smallest_noise(share, sensitivity, options.epsilon), sensitivity});
+    plan.noises.push_back({smallest_noise(mine, sensitivity, options.epsilon), sensitivity});
   }
   plan.event = mechanism::joint_event(plan.noises);
   plan.charge = privacy::price(plan.event);

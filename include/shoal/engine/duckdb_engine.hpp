@@ -20,9 +20,10 @@
 namespace shoal::engine {
 
 struct AggregateRequest {
-  std::optional<sql::Expression> filter;  // checked by the planner: total over every row
-  std::vector<catalog::Statistic> statistics;
-  std::string person_column;       // empty: the unit is a row
+  std::optional<sql::Expression> filter =
+      std::nullopt;  // checked by the planner: total over every row
+  std::vector<catalog::Statistic> statistics = {};
+  std::string person_column = {};  // empty: the unit is a row
   std::int64_t rows_per_unit = 1;  // of each person at most so many rows count
 };
 

@@ -20,7 +20,7 @@ enum class NoiseChoice { automatic, laplace, gaussian };
 
 struct QueryOptions {
   double epsilon = 0;
-  std::optional<double> delta;  // none: pure differential privacy
+  std::optional<double> delta = std::nullopt;  // none: pure differential privacy
   double confidence = 0.95;
   NoiseChoice noise = NoiseChoice::automatic;
 };

@@ -5,8 +5,9 @@
 // the stack: text, nesting and lists are limited as below.
 #pragma once
 
-#include <cstddef>
 #include <shoal/sql/syntax.hpp>
+
+#include <cstddef>
 #include <string_view>
 
 namespace shoal::sql {

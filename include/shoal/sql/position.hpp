@@ -1,8 +1,9 @@
 // Where something stands in a query's text, and errors that point there.
 #pragma once
 
-#include <cstddef>
 #include <shoal/base/error.hpp>
+
+#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <shoal/sql/syntax.hpp>
+
 #include <string>
 #include <string_view>
 

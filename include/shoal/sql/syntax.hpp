@@ -6,10 +6,11 @@
 // privacy.
 #pragma once
 
+#include <shoal/sql/position.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <shoal/sql/position.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>

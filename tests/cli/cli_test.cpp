@@ -1,0 +1,290 @@
+// The command line from outside: the documented code and message for every kind of bad input, and
+// that none of them spends anything; the three formats; retries.
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace shoal {
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string output;
+  std::string errors;
+};
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text = "id,state,age,hours\n";
+    for (int i = 0; i < 300; ++i) {
+      text += std::to_string(i) + (i % 3 == 0 ? ",TX," : ",CA,") + std::to_string(20 + i % 50) +
+              ",40\n";
+    }
+    write("people.csv", text);
+    ASSERT_EQ(shoal({"init", "people.csv"}).status, 0);
+    replace("people.toml", "[table.people.column.age]\ntype = \"integer\"\n# bounds = [0, 100]",
+            "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 100]");
+  }
+
+  void write(const std::string& name, const std::string& text) {
+    write_file_durably(folder_ / name, text, IfExists::replace);
+  }
+
+  void replace(const std::string& name, const std::string& from, const std::string& to) {
+    std::string text = read_file(folder_ / name);
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from << " in " << text;
+    write(name, text.replace(at, from.size(), to));
+  }
+
+  Outcome shoal(const std::vector<std::string>& words) {
+    std::string command = "cd " + quoted(folder_.path().string()) + " && " + quoted(SHOAL_PROGRAM);
+    for (const std::string& word : words) command += " " + quoted(word);
+    command += " 2>errors.txt";
+    Outcome outcome;
+    FILE* pipe = popen(command.c_str(), "r");
+    std::array<char, 4096> buffer{};
+    for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+      outcome.output.append(buffer.data(), size);
+    }
+    const int status = pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome.errors = read_file(folder_ / "errors.txt");
+    return outcome;
+  }
+
+  std::vector<std::string> query(const std::string& sql, const std::string& epsilon = "0.1") {
+    return {"query", "people.toml", sql, "--epsilon", epsilon};
+  }
+
+  std::size_t ledger_entries() {
+    if (!std::filesystem::exists(folder_ / "people.ledger")) return 0;
+    const auto report =
+        nlohmann::json::parse(shoal({"budget", "people.toml", "--format", "json"}).output);
+    return report.at("spends").size();
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* kCount = "SELECT COUNT(*) FROM people";
+
+TEST_F(CommandLine, EveryBadInputHasItsCodeAndSpendsNothing) {
+  ASSERT_EQ(shoal(query(kCount)).status, 0);
+  write("picture.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10));
+  write("cut.parquet", "PAR1 and nothing");
+  write("notes.json", "{\"a\": 1}\n");
+  write("bad.toml", "[dataset\n");
+  struct Case {
+    std::vector<std::string> words;
+    ErrorCode code;
+    const char* fragment;
+  };
+  const std::vector<Case> cases = {
+      {{"init", "missing.csv"}, ErrorCode::not_found, "there is no file missing.csv"},
+      {{"init", "."}, ErrorCode::invalid_argument, "is a folder"},
+      {{"init", "picture.png"},
+       ErrorCode::invalid_argument,
+       "neither a CSV nor a Parquet file: it holds binary data"},
+      {{"init", "notes.json"}, ErrorCode::invalid_argument, "looks like JSON"},
+      {{"init", "cut.parquet"}, ErrorCode::invalid_argument, "cut.parquet cannot be read"},
+      {{"init", "people.csv"}, ErrorCode::conflict, "people.toml exists already; add --replace"},
+      {{"init", "people.csv", "-o", "x.toml", "--unit", "nobody"},
+       ErrorCode::not_found,
+       "has no column nobody"},
+      {{"init", "people.csv", "-o", "x.toml", "--neighbors", "both"},
+       ErrorCode::invalid_argument,
+       "replace_one"},
+      {{"init", "people.csv", "-o", "x.toml", "--epsilon", "0"},
+       ErrorCode::invalid_argument,
+       "must be above 0"},
+      {{"init", "people.csv", "-o", "x.toml", "--delta", "2"},
+       ErrorCode::invalid_argument,
+       "delta is 2"},
+      {{"init", "people.csv", "-o", "no/such/x.toml"}, ErrorCode::io, "cannot write"},
+      {{"query", "missing.toml", kCount, "--epsilon", "1"},
+       ErrorCode::not_found,
+       "there is no file missing.toml"},
+      {{"query", "bad.toml", kCount, "--epsilon", "1"}, ErrorCode::parse_error, "policy line"},
+      {{"query", "people.toml", kCount}, ErrorCode::invalid_argument, "--epsilon"},
+      {{"query", "people.toml", kCount, "--epsilon", "lots"},
+       ErrorCode::invalid_argument,
+       "epsilon"},
+      {{"query", "people.toml", kCount, "--epsilon", "1", "--format", "xml"},
+       ErrorCode::invalid_argument,
+       "format"},
+      {{"query", "people.toml", kCount, "--epsilon", "1", "--frobnicate"},
+       ErrorCode::invalid_argument,
+       "frobnicate"},
+      {query("SELECT AVG(height) FROM people"), ErrorCode::not_found,
+       "table people has no column height"},
+      {query("SELECT AVG(hours) FROM people"), ErrorCode::refused_by_policy,
+       "needs public bounds of hours"},
+      {query("SELECT age FROM people"), ErrorCode::unsupported, "only aggregates"},
+      {query("SELECT COUNT(*) FROM people WHERE 1/age > 0"), ErrorCode::unsupported, "division"},
+      {query("SELECT"), ErrorCode::parse_error, "line 1, column 7"},
+      {query(kCount, "0"), ErrorCode::invalid_argument, "epsilon is 0; it must be above 0"},
+      {query(kCount, "-1"), ErrorCode::invalid_argument, "epsilon is -1"},
+      {query(kCount, "nan"), ErrorCode::invalid_argument, "epsilon"},
+      {query(kCount, "1e30"), ErrorCode::invalid_argument, "from 0 to 1000"},
+      {query(kCount, "inf"), ErrorCode::invalid_argument, "from 0 to 1000"},
+      {query(kCount, "5"), ErrorCode::budget_exceeded,
+       "one of epsilon 0.9 without delta still fits"},
+      {{"explain", "people.toml", "SELECT SUM(hours) FROM people", "--epsilon", "1"},
+       ErrorCode::refused_by_policy,
+       "bounds"},
+      {{"import", "people.toml", "-o", "people.csv"}, ErrorCode::conflict, "exists already"},
+      {{"import", "people.toml", "--table", "dogs", "-o", "x.parquet"},
+       ErrorCode::not_found,
+       "no table dogs"},
+      {{"budget", "missing.toml"}, ErrorCode::not_found, "missing.toml"},
+      {{"frobnicate"}, ErrorCode::invalid_argument, "shoal --help"},
+      {{}, ErrorCode::invalid_argument, "subcommand"},
+  };
+  for (const Case& one : cases) {
+    const Outcome outcome = shoal(one.words);
+    std::string shown;
+    for (const std::string& word : one.words) shown += word + " ";
+    EXPECT_EQ(outcome.status, error_door(one.code).exit_status) << shown << "\n" << outcome.errors;
+    EXPECT_NE(outcome.errors.find(one.fragment), std::string::npos)
+        << shown << "\ngave: " << outcome.errors;
+    EXPECT_TRUE(
+        outcome.errors.starts_with("shoal: " + std::string(error_door(one.code).name) + ": "))
+        << outcome.errors;
+    EXPECT_TRUE(outcome.output.empty()) << shown << "\n" << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "x.toml")) << shown;
+  }
+  EXPECT_EQ(ledger_entries(), 1u);
+}
+
+TEST_F(CommandLine, ALedgerThatCannotBeWrittenStopsEverything) {
+  ASSERT_EQ(shoal(query(kCount)).status, 0);
+  std::filesystem::permissions(folder_ / "people.ledger", std::filesystem::perms::owner_read);
+  const Outcome outcome = shoal(query(kCount));
+  EXPECT_EQ(outcome.status, error_door(ErrorCode::io).exit_status) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("is read-only"), std::string::npos) << outcome.errors;
+  std::filesystem::permissions(folder_ / "people.ledger", std::filesystem::perms::owner_all);
+  EXPECT_EQ(ledger_entries(), 1u);
+}
+
+TEST_F(CommandLine, AFullDiskStopsEverything) {
+  ASSERT_EQ(shoal(query(kCount)).status, 0);
+  // A limit on file size is what a full disk looks like to one process: the next write of the
+  // ledger fails.
+  std::string command = "cd " + quoted(folder_.path().string()) +
+                        " && (ulimit -f 1; trap '' XFSZ; " + quoted(SHOAL_PROGRAM) +
+                        " query people.toml " + quoted(kCount) +
+                        " --epsilon 0.1) >out.txt 2>errors.txt";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), error_door(ErrorCode::io).exit_status)
+      << read_file(folder_ / "errors.txt");
+  EXPECT_TRUE(read_file(folder_ / "out.txt").empty());
+  EXPECT_EQ(ledger_entries(), 1u);
+}
+
+TEST_F(CommandLine, TamperingShows) {
+  ASSERT_EQ(shoal(query(kCount)).status, 0);
+  ASSERT_EQ(shoal(query(kCount)).status, 0);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ / "people.ledger").c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(
+          database,
+          "DROP TRIGGER entry_no_update; UPDATE entry SET epsilon_units = 1 WHERE kind = 'reserve'",
+          nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(database);
+  for (const auto& words : {query(kCount), std::vector<std::string>{"budget", "people.toml"}}) {
+    const Outcome outcome = shoal(words);
+    EXPECT_EQ(outcome.status, error_door(ErrorCode::corrupt).exit_status);
+    EXPECT_NE(outcome.errors.find("was changed after it was written"), std::string::npos)
+        << outcome.errors;
+  }
+}
+
+TEST_F(CommandLine, AnswersInThreeFormatsWithIntervalCostAndRest) {
+  const std::string sql = "SELECT COUNT(*) AS n, AVG(age) FROM people WHERE state = 'TX'";
+  std::vector<std::string> words = query(sql, "0.5");
+  words.insert(words.end(), {"--key", "same"});
+  const Outcome table = shoal(words);
+  ASSERT_EQ(table.status, 0) << table.errors;
+  for (const char* text :
+       {"95% interval", "n ", "avg_age", "cost    epsilon 0.5",
+        "left    one question of epsilon 0.5", "0.5-differentially private for one row"}) {
+    EXPECT_NE(table.output.find(text), std::string::npos) << text << "\n" << table.output;
+  }
+  words.insert(words.end(), {"--format", "json"});
+  const auto json = nlohmann::json::parse(shoal(words).output);
+  EXPECT_EQ(json.at("columns").at(0).at("name"), "n");
+  EXPECT_TRUE(json["columns"][0]["value"].is_number_integer());
+  EXPECT_LE(json["columns"][0]["lower"], json["columns"][0]["value"]);
+  EXPECT_EQ(json["columns"][1]["bounds"], (nlohmann::json{0.0, 100.0}));
+  EXPECT_EQ(json["columns"][0]["noise"][0]["mechanism"], "discrete_laplace");
+  EXPECT_EQ(json["budget"]["epsilon_left"], 0.5);
+  EXPECT_EQ(json["key"], "same");
+  words.back() = "csv";
+  const Outcome csv = shoal(words);
+  EXPECT_TRUE(csv.output.starts_with("name,value,lower,upper,confidence,epsilon,delta\nn,"))
+      << csv.output;
+  EXPECT_NE(csv.output.find("n," + std::to_string(json["columns"][0]["value"].get<int>()) + ","),
+            std::string::npos);
+  EXPECT_EQ(ledger_entries(), 1u);  // one key, one spend
+}
+
+TEST_F(CommandLine, ExplainIsFreeAndNeedsNoData) {
+  std::filesystem::remove(folder_ / "people.csv");
+  const Outcome outcome = shoal(
+      {"explain", "people.toml", "SELECT COUNT(*), SUM(age) FROM people", "--epsilon", "0.5"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("expected error"), std::string::npos);
+  EXPECT_NE(outcome.output.find("nothing was read and nothing was spent"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "people.ledger"));
+}
+
+TEST_F(CommandLine, InitTellsTheOwnerAboutRowsThatDoNotFit) {
+  std::string text = "age\n";
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "\n";
+  write("odd.csv", text + "many\n");
+  const Outcome outcome = shoal({"init", "odd.csv"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("age cannot be read as integer: NULL in queries in 1 row"),
+            std::string::npos)
+      << outcome.output;
+  // A query says nothing of it.
+  const Outcome answer =
+      shoal({"query", "odd.toml", "SELECT COUNT(age) FROM odd", "--epsilon", "1"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_TRUE(answer.errors.empty()) << answer.errors;
+}
+
+TEST_F(CommandLine, HelpShowsAnExampleForEveryCommand) {
+  for (const char* command : {"init", "import", "query", "explain", "budget"}) {
+    const Outcome outcome = shoal({command, "--help"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("Example: shoal " + std::string(command)), std::string::npos)
+        << outcome.output;
+  }
+  EXPECT_EQ(shoal({"--version"}).output, "shoal 0.1.0\n");
+}
+
+}  // namespace
+}  // namespace shoal

@@ -1,0 +1,32 @@
+// Golden values: reads tests/golden/<name>.csv, numbers only. Lines that start with # say where
+// they come from.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal::test {
+
+inline std::vector<std::vector<double>> read_golden(const std::string& name) {
+  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/" + name + ".csv");
+  if (!file) throw std::runtime_error("no golden file " + name);
+  std::vector<std::vector<double>> rows;
+  std::string line;
+  bool header = true;
+  while (std::getline(file, line)) {
+    if (line.empty() || line[0] == '#') continue;
+    if (std::exchange(header, false)) continue;
+    std::vector<double>& row = rows.emplace_back();
+    std::stringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) row.push_back(std::stod(field));
+  }
+  if (rows.empty()) throw std::runtime_error("the golden file " + name + " has no rows");
+  return rows;
+}
+
+}  // namespace shoal::test

@@ -1,0 +1,233 @@
+// Tampering: whatever is changed in the file behind the ledger's back makes opening it fail.
+//
+// The chain has no secret: who rewrites every hash from some entry on, or puts an old copy back,
+// is not noticed by it (docs/design/ledger.md). What it notices is everything less than that.
+#include "ledger/chain.hpp"
+#include "support/ledger_requests.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <functional>
+#include <vector>
+
+namespace shoal::ledger {
+namespace {
+
+using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kUnlock =
+    "DROP TRIGGER entry_no_update; DROP TRIGGER entry_no_delete; PRAGMA ignore_check_constraints = "
+    "ON;";
+
+class TamperTest : public ::testing::Test {
+ protected:
+  // Entries: 1 open, 2 reserve, 3 settle, 4 reserve, 5 cancel, 6 budget, 7 reserve, 8 settle, 9
+  // reserve (Gaussian: no pure charge).
+  TamperTest() {
+    Ledger ledger(path());
+    ledger.open_account(account_of(20, 1e-6));
+    ask(ledger, request_of("a", 0.1), "{\"answer\": 1}");
+    ledger.cancel(reserve(ledger, request_of("b", 0.2)));
+    ledger.change_budget(kLineage, {Epsilon(10), Delta(1e-6)});
+    ask(ledger, request_of("c", 0.3), "{\"answer\": 2}");
+    Request gaussian = request_of("d", 0);
+    gaussian.budget.delta = Delta(1e-6);
+    gaussian.event = privacy::event::Zcdp{0.001};
+    reserve(ledger, gaussian);
+  }
+
+  static constexpr int kEntries = 9;
+
+  std::filesystem::path path() const { return folder_ / "ledger"; }
+
+  int run_sql(const std::string& sql) const {
+    sqlite3* handle = nullptr;
+    sqlite3_open(path().c_str(), &handle);
+    const int code = sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr);
+    sqlite3_close(handle);
+    return code;
+  }
+
+  std::optional<ErrorCode> opening() const {
+    return code_of([&] { Ledger ledger(path()); });
+  }
+
+  // Does it on the whole ledger, expects it to be noticed, and restores the file.
+  void expect_noticed(const std::string& sql) const {
+    const std::filesystem::path copy = folder_ / "copy";
+    const auto replace = std::filesystem::copy_options::overwrite_existing;
+    ASSERT_EQ(opening(), std::nullopt) << "before " << sql;
+    std::filesystem::copy_file(path(), copy, replace);
+    ASSERT_EQ(run_sql(kUnlock + sql), SQLITE_OK) << sql;
+    EXPECT_EQ(opening(), ErrorCode::corrupt) << sql;
+    std::filesystem::copy_file(copy, path(), replace);
+  }
+
+  // The entry, changed, with a hash that fits it.
+  void rewrite(std::int64_t seq, const std::function<void(Entry&)>& change) const {
+    Connection connection(path(), false, "", 1000);
+    connection.run(kUnlock);
+    std::vector<Entry> entries;
+    {
+      Statement all(connection, "SELECT * FROM entry ORDER BY seq");
+      while (all.step()) entries.push_back(read_entry(all));
+    }
+    std::string previous;
+    for (Entry& entry : entries) {
+      if (entry.seq == seq) change(entry);
+      if (entry.seq >= seq) {
+        entry.hash = entry_hash(entry, previous);
+        write_back(connection, entry);
+      }
+      previous = entry.hash;
+    }
+  }
+
+ private:
+  static void write_back(Connection& connection, const Entry& entry) {
+    Statement update(connection,
+                     "UPDATE entry SET kind = ?2, lineage = ?3, reservation = ?4, "
+                     "epsilon_units = ?5, epsilon_total = ?6, hash = ?7 WHERE seq = ?1");
+    update.bind(1, entry.seq).bind(2, entry.kind).bind(3, entry.lineage);
+    update.bind(4, entry.reservation);
+    if (entry.charge.epsilon_units) {
+      update.bind(5, *entry.charge.epsilon_units);
+    } else {
+      update.bind_null(5);
+    }
+    update.bind(6, entry.totals.epsilon_units).bind(7, entry.hash);
+    update.step();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TamperTest, SqlAloneCannotChangeAnEntry) {
+  for (const char* sql :
+       {"UPDATE entry SET epsilon_total = 0", "UPDATE entry SET body = '{}' WHERE seq = 3",
+        "DELETE FROM entry", "DELETE FROM entry WHERE seq = 9",
+        "INSERT INTO entry SELECT 0, time, lineage, 'budget', 0, '', '', '', body, NULL, 0, 0, 0, "
+        "0, "
+        "hash FROM entry WHERE seq = 1"}) {
+    EXPECT_EQ(run_sql(sql), SQLITE_CONSTRAINT) << sql;
+  }
+  EXPECT_EQ(opening(), std::nullopt);
+}
+
+TEST_F(TamperTest, SqlAloneCannotAddASecondSpendOrAnswerOfAKey) {
+  for (const char* seq : {"2", "3", "5"}) {
+    EXPECT_EQ(
+        run_sql(std::string("INSERT INTO entry SELECT 10, time, lineage, kind, reservation, "
+                            "request_key, request_digest, holder, body, epsilon_units, rho_units, "
+                            "epsilon_total, rho_total, unbounded_total, hash FROM entry "
+                            "WHERE seq = ") +
+                seq),
+        SQLITE_CONSTRAINT)
+        << seq;
+  }
+}
+
+TEST_F(TamperTest, EveryFieldOfEveryEntryIsHeldByTheChain) {
+  const std::vector<std::string> changes = {
+      "seq = seq + 100",
+      "time = time || ' '",
+      "lineage = lineage || 'x'",
+      "kind = CASE kind WHEN 'resume' THEN 'budget' ELSE 'resume' END",
+      "reservation = reservation + 1",
+      "request_key = request_key || 'x'",
+      "request_digest = request_digest || 'x'",
+      "holder = holder || 'x'",
+      "body = body || ' '",
+      "epsilon_units = CASE WHEN epsilon_units IS NULL THEN 0 ELSE epsilon_units + 1 END",
+      "epsilon_units = CASE WHEN epsilon_units IS NULL THEN 0 ELSE NULL END",
+      "rho_units = rho_units + 1",
+      "epsilon_total = epsilon_total + 1",
+      "epsilon_total = epsilon_total - 1",
+      "rho_total = rho_total - 1",
+      "unbounded_total = unbounded_total + 1",
+      "hash = replace(replace(hash, '0', '1'), 'a', 'b')",
+      "hash = upper(hash)",
+      "hash = ''"};
+  for (int seq = 1; seq <= kEntries; ++seq) {
+    for (const std::string& change : changes) {
+      expect_noticed("UPDATE entry SET " + change + " WHERE seq = " + std::to_string(seq));
+    }
+  }
+}
+
+TEST_F(TamperTest, AMissingEntryIsNoticed) {
+  for (int seq = 1; seq < kEntries; ++seq) {
+    const std::string at = std::to_string(seq);
+    expect_noticed("DELETE FROM entry WHERE seq = " + at);
+    expect_noticed("DELETE FROM entry WHERE seq = " + at +
+                   "; UPDATE entry SET seq = -seq WHERE seq > " + at +
+                   "; UPDATE entry SET seq = -seq - 1 WHERE seq < 0");
+  }
+}
+
+TEST_F(TamperTest, SwappedEntriesAreNoticed) {
+  for (int seq = 1; seq < kEntries; ++seq) {
+    const std::string at = std::to_string(seq);
+    const std::string next = std::to_string(seq + 1);
+    expect_noticed("UPDATE entry SET seq = 0 WHERE seq = " + at + "; UPDATE entry SET seq = " + at +
+                   " WHERE seq = " + next + "; UPDATE entry SET seq = " + next + " WHERE seq = 0");
+  }
+}
+
+TEST_F(TamperTest, ConsistentlySmallerTotalsAreNoticed) {
+  expect_noticed(
+      "UPDATE entry SET epsilon_units = epsilon_units - 1 WHERE seq = 2; "
+      "UPDATE entry SET epsilon_total = epsilon_total - 1 WHERE seq >= 2");
+}
+
+TEST_F(TamperTest, AnAppendedEntryIsNoticed) {
+  const std::string columns =
+      "time, lineage, kind, reservation, 'forged', request_digest, holder, body, epsilon_units, "
+      "rho_units, epsilon_total, rho_total, unbounded_total, hash FROM entry WHERE seq = ";
+  for (const char* seq : {"1", "6"}) {
+    expect_noticed(std::string("INSERT INTO entry SELECT 10, ") + columns + seq);
+    expect_noticed(std::string("INSERT INTO entry SELECT 0, ") + columns + seq);
+    expect_noticed(std::string("INSERT INTO entry SELECT -5, ") + columns + seq);
+  }
+}
+
+// Even with hashes that fit, an entry must say what the entries before it add up to.
+TEST_F(TamperTest, AHashThatFitsDoesNotMakeASumRight) {
+  rewrite(9, [](Entry& entry) { entry.totals.epsilon_units -= 1; });
+  EXPECT_EQ(opening(), ErrorCode::corrupt);
+}
+
+TEST_F(TamperTest, AHashThatFitsDoesNotMakeAChargeDisappear) {
+  rewrite(7, [](Entry& entry) { entry.charge.epsilon_units = 1; });
+  EXPECT_EQ(opening(), ErrorCode::corrupt);
+}
+
+TEST_F(TamperTest, AHashThatFitsDoesNotCloseAReservationTwice) {
+  rewrite(5, [](Entry& entry) { entry.reservation = 99; });
+  EXPECT_EQ(opening(), ErrorCode::corrupt);
+}
+
+TEST_F(TamperTest, AHashThatFitsDoesNotCancelAnotherLineagesSpend) {
+  rewrite(5, [](Entry& entry) {
+    entry.lineage = "other";
+    entry.totals = {};
+    entry.totals.epsilon_units = -units(0.2);
+  });
+  EXPECT_EQ(opening(), ErrorCode::corrupt);
+}
+
+TEST_F(TamperTest, AnOpenLedgerNoticesWhatIsAppended) {
+  Ledger ledger(path());
+  ASSERT_EQ(
+      run_sql("INSERT INTO entry SELECT 10, time, lineage, 'budget', 0, '', '', '', "
+              "'{\"epsilon\":100,\"delta\":0,\"neighbors\":\"add_remove\",\"unit\":\"a row of "
+              "people\"}', NULL, 0, 0, 0, 0, hash FROM entry WHERE seq = 1"),
+      SQLITE_OK);
+  EXPECT_EQ(code_of([&] { ledger.reserve(request_of("new", 0.1)); }), ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { ledger.total(kLineage); }), ErrorCode::corrupt);
+}
+
+}  // namespace
+}  // namespace shoal::ledger

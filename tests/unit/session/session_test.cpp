@@ -1,0 +1,264 @@
+// The session: the whole flow on small files. What is spent, what is refused, what comes back at a
+// retry.
+#include "support/seeded_source.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/catalog/budget_marker.hpp>
+#include <shoal/session/owner.hpp>
+#include <shoal/session/session.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace shoal::session {
+namespace {
+
+class SessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text = "id,age\n";
+    for (int i = 0; i < 500; ++i) text += std::to_string(i) + "," + std::to_string(i % 100) + "\n";
+    write_file_durably(folder_ / "people.csv", text, IfExists::refuse);
+    InitRequest request;
+    request.files = {folder_ / "people.csv"};
+    request.delta = 0;
+    init_policy(request);
+    change("# bounds = [0, 100]", "bounds = [0, 100]", "age");
+  }
+
+  // Replaces text in the policy, from a column's section on.
+  void change(const std::string& from, const std::string& to, const std::string& column = "") {
+    std::string policy = read_file(policy_path());
+    const std::size_t start = column.empty() ? 0 : policy.find(".column." + column + "]");
+    const std::size_t at = policy.find(from, start);
+    ASSERT_NE(at, std::string::npos) << from;
+    write_file_durably(policy_path(), policy.replace(at, from.size(), to), IfExists::replace);
+  }
+
+  std::filesystem::path policy_path() const { return folder_ / "people.toml"; }
+
+  static plan::QueryOptions epsilon(double value) {
+    plan::QueryOptions options;
+    options.epsilon = value;
+    return options;
+  }
+
+  template <typename Action>
+  static ErrorCode code_of(Action&& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    ADD_FAILURE() << "no error";
+    return ErrorCode::internal;
+  }
+
+  double spent() { return Session(policy_path()).budget().epsilon_spent; }
+
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* kCount = "SELECT COUNT(*) FROM people";
+
+TEST_F(SessionTest, AnswersAndCharges) {
+  Session session(policy_path());
+  test::SeededSource bits(1);
+  const Answer answer = session.query("SELECT COUNT(*), AVG(age) FROM people WHERE age < 50",
+                                      epsilon(0.5), "k", bits);
+  ASSERT_EQ(answer.columns.size(), 2u);
+  EXPECT_NEAR(answer.columns[0].value, 250, 60);
+  EXPECT_LE(answer.columns[0].lower, 250);
+  EXPECT_GE(answer.columns[0].upper, 250);
+  EXPECT_EQ(answer.columns[1].bounds, (catalog::Bounds{0, 100}));
+  EXPECT_LE(answer.epsilon, 0.5);
+  EXPECT_GT(answer.epsilon, 0.4999999);
+  EXPECT_EQ(answer.neighbors, "add_remove");
+  EXPECT_NE(answer.statement.find("0.5-differentially private for one row"), std::string::npos)
+      << answer.statement;
+  const BudgetReport budget = session.budget();
+  EXPECT_EQ(budget.spends.size(), 1u);
+  EXPECT_EQ(budget.spends[0].state, "settled");
+  EXPECT_EQ(budget.repriced, budget.spent);
+  EXPECT_NEAR(budget.epsilon_left, 0.5, 1e-9);
+}
+
+TEST_F(SessionTest, TheSameBitsGiveTheSameNoise) {
+  test::SeededSource one(5);
+  test::SeededSource two(5);
+  Session session(policy_path());
+  EXPECT_EQ(session.query(kCount, epsilon(0.1), "a", one).columns[0].value,
+            session.query(kCount, epsilon(0.1), "b", two).columns[0].value);
+}
+
+TEST_F(SessionTest, AKeyPaysOnce) {
+  Session session(policy_path());
+  const Answer first = session.query(kCount, epsilon(0.3), "key");
+  EXPECT_EQ(to_json(session.query(kCount, epsilon(0.3), "key")), to_json(first));
+  EXPECT_EQ(to_json(Session(policy_path()).query(kCount, epsilon(0.3), "key")), to_json(first));
+  EXPECT_NEAR(spent(), 0.3, 1e-9);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.2), "key"); }), ErrorCode::conflict);
+  EXPECT_EQ(code_of([&] { session.query("SELECT COUNT(id) FROM people", epsilon(0.3), "key"); }),
+            ErrorCode::conflict);
+  EXPECT_NEAR(spent(), 0.3, 1e-9);
+}
+
+TEST_F(SessionTest, StopsHardAtTheTotal) {
+  Session session(policy_path());
+  for (int i = 0; i < 10; ++i) session.query(kCount, epsilon(0.1));
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(1e-9)); }), ErrorCode::budget_exceeded);
+  EXPECT_EQ(session.budget().epsilon_left, 0);
+  EXPECT_EQ(session.budget().spends.size(), 10u);
+}
+
+TEST_F(SessionTest, ExplainTouchesNothing) {
+  std::filesystem::remove(folder_ / "people.csv");
+  const Session session(policy_path());
+  EXPECT_EQ(session.explain(kCount, epsilon(0.1)).outputs.size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "people.ledger"));
+}
+
+TEST_F(SessionTest, ASecondPolicyMakesNoSecondBudget) {
+  Session(policy_path()).query(kCount, epsilon(1));
+  // Drafted anew, it names the same budget.
+  InitRequest again;
+  again.files = {folder_ / "people.csv"};
+  again.output = folder_ / "second.toml";
+  EXPECT_TRUE(init_policy(again).shared_budget);
+  EXPECT_EQ(code_of([&] { Session(folder_ / "second.toml").query(kCount, epsilon(0.5)); }),
+            ErrorCode::budget_exceeded);
+  // Edited by hand, another lineage or ledger is a conflict.
+  const std::string policy = read_file(policy_path());
+  for (const auto& [from, to] : {std::pair{"people.ledger", "other.ledger"},
+                                 std::pair{"lineage = \"people", "lineage = \"x"}}) {
+    std::string edited = policy;
+    edited.replace(edited.find(from), std::string(from).size(), to);
+    write_file_durably(folder_ / "third.toml", edited, IfExists::replace);
+    EXPECT_EQ(code_of([&] { Session(folder_ / "third.toml").query(kCount, epsilon(0.5)); }),
+              ErrorCode::conflict)
+        << to;
+  }
+  // Through a link it is the same data.
+  std::filesystem::create_directory(folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "people.csv", folder_ / "elsewhere" / "people.csv");
+  InitRequest linked;
+  linked.files = {folder_ / "elsewhere" / "people.csv"};
+  EXPECT_TRUE(init_policy(linked).shared_budget);
+  // Unless the owner says so.
+  InitRequest another;
+  another.files = {folder_ / "people.csv"};
+  another.output = folder_ / "fourth.toml";
+  another.new_budget = true;
+  another.ledger = folder_ / "fourth.ledger";
+  EXPECT_FALSE(init_policy(another).shared_budget);
+  EXPECT_EQ(Session(folder_ / "fourth.toml").query(kCount, epsilon(0.5)).columns.size(), 1u);
+}
+
+TEST_F(SessionTest, ALargerTotalNeedsTheOwner) {
+  Session(policy_path()).query(kCount, epsilon(1));
+  change("epsilon = 1.0", "epsilon = 5.0");
+  Session session(policy_path());
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1)); }), ErrorCode::conflict);
+  session.accept_policy_budget();
+  session.query(kCount, epsilon(4));
+  EXPECT_NEAR(spent(), 5, 1e-9);
+}
+
+TEST_F(SessionTest, ASmallerTotalHolds) {
+  Session(policy_path()).query(kCount, epsilon(0.4));
+  change("epsilon = 1.0", "epsilon = 0.5");
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.2)); }),
+            ErrorCode::budget_exceeded);
+}
+
+TEST_F(SessionTest, AnotherRelationOrUnitIsAConflict) {
+  Session(policy_path()).query(kCount, epsilon(0.1));
+  change("neighbors = \"add_remove\"", "neighbors = \"replace_one\"");
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.1)); }),
+            ErrorCode::conflict);
+}
+
+TEST_F(SessionTest, ALostLedgerIsNoticed) {
+  Session(policy_path()).query(kCount, epsilon(0.9));
+  std::filesystem::remove(folder_ / "people.ledger");
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.9)); }),
+            ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { Session(policy_path()).budget(); }), ErrorCode::corrupt);
+}
+
+TEST_F(SessionTest, WrongRequestsSpendNothing) {
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.1));
+  EXPECT_EQ(code_of([&] { session.query("SELECT COUNT(*) FROM nobody", epsilon(0.1)); }),
+            ErrorCode::not_found);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), std::string(300, 'k')); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), "a\nb"); }),
+            ErrorCode::invalid_argument);
+  std::filesystem::rename(folder_ / "people.csv", folder_ / "moved.csv");
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1)); }), ErrorCode::not_found);
+  EXPECT_NEAR(spent(), 0.1, 1e-9);
+}
+
+TEST_F(SessionTest, AnOddRowChangesNoErrorAndNoPrice) {
+  Session session(policy_path());
+  const Answer before = session.query("SELECT SUM(age) FROM people", epsilon(0.2));
+  std::string text = read_file(folder_ / "people.csv");
+  text += "7,not a number\n8,1e999\n9\n10,11,12,13\n\"unclosed,1\n";
+  write_file_durably(folder_ / "people.csv", text, IfExists::replace);
+  const Answer after = session.query("SELECT SUM(age) FROM people", epsilon(0.2));
+  EXPECT_EQ(before.columns[0].noise, after.columns[0].noise);
+  EXPECT_EQ(before.epsilon, after.epsilon);
+}
+
+// A source whose bits end: what was reserved is spent, and nothing was released.
+class NoBits final : public random::BitSource {
+ public:
+  void fill(std::span<unsigned char>) override { throw Error(ErrorCode::unavailable, "no bits"); }
+};
+
+TEST_F(SessionTest, WithoutBitsNothingLeavesAndTheSpendStands) {
+  NoBits bits;
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.25), "k", bits); }),
+            ErrorCode::unavailable);
+  EXPECT_NEAR(spent(), 0.25, 1e-9);
+  EXPECT_EQ(Session(policy_path()).budget().spends.at(0).state, "reserved");
+}
+
+TEST_F(SessionTest, ImportedDataKeepsItsBudget) {
+  Session(policy_path()).query(kCount, epsilon(0.6));
+  import_table(policy_path(), "", folder_ / "people.parquet");
+  change("source = \"people.csv\"", "source = \"people.parquet\"");
+  change("format = \"csv\"", "format = \"parquet\"");
+  change("delimiter = \",\"\nquote = \"\\\"\"\n", "");
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.4));
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.01)); }), ErrorCode::budget_exceeded);
+}
+
+TEST(AnswerJson, RoundTripsAndRefusesDamage) {
+  Answer answer;
+  answer.columns.push_back({"n", "count", -3, 0, 12, {}, {{"rows", "discrete_laplace", 2, 1, 1}}});
+  answer.columns.push_back({"m", "average", 1.5, 1.25, 1.75, catalog::Bounds{0, 2}, {}});
+  answer.epsilon = 0.1;
+  answer.statement = "private";
+  answer.entry = 4;
+  answer.key = "k";
+  EXPECT_EQ(answer_from_json(to_json(answer)), answer);
+  EXPECT_THROW(answer_from_json("{}"), Error);
+  EXPECT_THROW(answer_from_json("not json"), Error);
+  try {
+    answer_from_json(failure_json("it failed"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    EXPECT_STREQ(error.what(), "it failed");
+  }
+}
+
+}  // namespace
+}  // namespace shoal::session

@@ -26,7 +26,7 @@ struct BudgetArguments {
 std::string amount(const privacy::Charge& charge) {
   const double rho = numeric::from_units_up(charge.rho_units, privacy::kRhoDecimals);
   if (!charge.epsilon_units) return fmt::format("rho {}", format_rounded(rho, 6));
-  return fmt::format("epsilon {}", format_number(numeric::from_units_up(
+  return fmt::format("epsilon {}", format_number(numeric::decimal_from_units(
                                        *charge.epsilon_units, privacy::kEpsilonDecimals)));
 }
 
@@ -72,7 +72,7 @@ void print_json(const session::BudgetReport& report) {
     row["epsilon"] = nullptr;
     if (spend.charge.epsilon_units) {
       row["epsilon"] =
-          numeric::from_units_up(*spend.charge.epsilon_units, privacy::kEpsilonDecimals);
+          numeric::decimal_from_units(*spend.charge.epsilon_units, privacy::kEpsilonDecimals);
     }
     row["rho"] = numeric::from_units_up(spend.charge.rho_units, privacy::kRhoDecimals);
     row["event"] = Json::parse(privacy::to_json(spend.event));

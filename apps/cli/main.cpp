@@ -3,11 +3,15 @@
 #include "commands.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -15,6 +19,20 @@ int report(shoal::ErrorCode code, const std::string& message) {
   const shoal::ErrorDoor& door = shoal::error_door(code);
   fmt::print(stderr, "shoal: {}: {}\n", door.name, message);
   return door.exit_status;
+}
+
+// CLI11 would only say that a command is missing.
+void check_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  const auto meant = shoal::nearest_name(argv[1], names);
+  throw shoal::Error(
+      shoal::ErrorCode::invalid_argument,
+      fmt::format("there is no command {}; {}", shoal::printable(argv[1], 40),
+                  meant ? fmt::format("did you mean {}?", *meant)
+                        : fmt::format("the commands are {}", shoal::join_names(names))));
 }
 
 }  // namespace
@@ -35,6 +53,7 @@ int main(int argc, char** argv) {
   shoal::cli::add_explain(app);
   shoal::cli::add_budget(app);
   try {
+    check_command(app, argc, argv);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::Success& done) {

@@ -15,10 +15,10 @@ namespace shoal::cli {
 namespace {
 
 void print_report(const std::string& table, const engine::RowReport& report) {
-  fmt::print("{}: {} rows\n", table, report.rows);
+  fmt::print("{}: {} row{}\n", table, report.rows, report.rows == 1 ? "" : "s");
   for (const engine::RowProblem& problem : report.problems) {
-    fmt::print("  {} {} in {} row{}\n", problem.column.empty() ? "a line" : problem.column,
-               problem.what, problem.rows, problem.rows == 1 ? "" : "s");
+    fmt::print("  in {} row{}, {} {}\n", problem.rows, problem.rows == 1 ? "" : "s",
+               problem.column.empty() ? "the line" : problem.column, problem.what);
   }
 }
 
@@ -26,7 +26,6 @@ struct InitArguments {
   session::InitRequest request;
   std::vector<std::string> files;
   std::string output, ledger, neighbors = "add_remove";
-  long long max_rows = 0;
   bool skip_check = false;
 };
 
@@ -37,7 +36,6 @@ void run_init(const InitArguments& arguments) {
   request.ledger = arguments.ledger;
   request.neighbors = parse_neighbors(arguments.neighbors);
   request.check = !arguments.skip_check;
-  if (arguments.max_rows != 0) request.max_rows_per_person = arguments.max_rows;
   const session::InitResult result = session::init_policy(request);
   for (const auto& [table, report] : result.tables) print_report(table, report);
   fmt::print("wrote {}\n", result.policy.string());
@@ -68,7 +66,7 @@ void add_init(CLI::App& app) {
                       "the policy file (default: beside the first file, .toml)");
   command->add_option("--unit", arguments->request.person_column,
                       "column that identifies the person (default: a row is protected)");
-  command->add_option("--max-rows-per-person", arguments->max_rows,
+  command->add_option("--max-rows-per-person", arguments->request.max_rows_per_person,
                       "how many rows of a person count");
   command->add_option("--neighbors", arguments->neighbors, "add_remove or replace_one")
       ->capture_default_str();

@@ -21,10 +21,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct QueryArguments {
-  std::string policy, sql, key, format = "table", noise = "automatic", memory;
+  std::string policy, sql, key, format = "table", noise = "automatic";
   double epsilon = 0, delta = 0, confidence = 0.95;
   bool has_delta = false;
-  int threads = 0;
 
   plan::QueryOptions options() const {
     plan::QueryOptions options;
@@ -35,13 +34,6 @@ struct QueryArguments {
                     : noise == "gaussian" ? plan::NoiseChoice::gaussian
                                           : plan::NoiseChoice::automatic;
     return options;
-  }
-
-  session::Session session() const {
-    session::SessionOptions options;
-    options.engine.threads = threads;
-    options.engine.memory_limit = memory;
-    return session::Session(policy, options);
   }
 };
 
@@ -106,7 +98,7 @@ void print_json(const session::Answer& answer, const session::BudgetReport& budg
 }
 
 void run_query(const QueryArguments& arguments) {
-  session::Session session = arguments.session();
+  session::Session session(arguments.policy);
   const session::Answer answer = session.query(arguments.sql, arguments.options(), arguments.key);
   if (arguments.format == "csv") return print_csv(answer);
   const session::BudgetReport budget = session.budget();
@@ -116,7 +108,7 @@ void run_query(const QueryArguments& arguments) {
 
 double epsilon_of(const plan::Plan& plan) {
   return plan.charge.epsilon_units
-             ? numeric::from_units_up(*plan.charge.epsilon_units, privacy::kEpsilonDecimals)
+             ? numeric::decimal_from_units(*plan.charge.epsilon_units, privacy::kEpsilonDecimals)
              : plan.epsilon.value();
 }
 
@@ -150,7 +142,8 @@ void print_plan(const plan::Plan& plan, const catalog::Policy& policy) {
   fmt::print("  unit    {}{}\n", policy.unit_in_words(),
              plan.person_column.empty()
                  ? ""
-                 : fmt::format(", at most {} rows of each", plan.rows_per_unit));
+                 : fmt::format(", at most {} row{} of each", plan.rows_per_unit,
+                               plan.rows_per_unit == 1 ? "" : "s"));
   fmt::print("  cost    {}\n", cost_text(epsilon_of(plan), plan.delta.value(), rho_of(plan)));
   fmt::print("  means   {}\n",
              session::privacy_statement(epsilon_of(plan), plan.delta.value(),
@@ -221,12 +214,6 @@ void add_query(CLI::App& app) {
   command->add_option(
       "--key", arguments->key,
       "idempotency key: asking again with it gives the same answer and costs nothing");
-  command
-      ->add_option("--threads", arguments->threads,
-                   "threads of the data engine (default: all cores)")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--memory", arguments->memory,
-                      "memory limit of the data engine, such as 4GB");
   command->callback([arguments] { run_query(*arguments); });
 }
 
@@ -239,7 +226,7 @@ void add_explain(CLI::App& app) {
                  "Example: shoal explain people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1",
                  arguments, {"table", "json"});
   command->callback([arguments] {
-    const session::Session session = arguments->session();
+    const session::Session session(arguments->policy);
     const plan::Plan plan = session.explain(arguments->sql, arguments->options());
     if (arguments->format == "json") {
       print_plan_json(plan, session.policy());

@@ -34,10 +34,13 @@ std::string TextTable::text() const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string space(widths[i] - width_of(row[i]), ' ');
       line += i == 0 ? "  " : "   ";
-      line += align_[i] == Align::left ? row[i] + space : space + row[i];
+      if (align_[i] == Align::right) line += space;
+      line += row[i];
+      if (align_[i] == Align::left) line += space;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    text += line;
+    text += '\n';
   }
   return text;
 }
@@ -47,11 +50,12 @@ std::string grouped(double value, int digits) {
   const std::size_t point = std::min(text.find_first_of(".e"), text.size());
   const std::size_t first = text.starts_with('-') ? 1 : 0;
   if (text.find_first_not_of("0123456789", first) < point) return text;
-  for (std::size_t at = point; at > first + 3;) {
-    at -= 3;
-    text.insert(at, ",");
+  std::string shown;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at > first && at < point && (point - at) % 3 == 0) shown += ',';
+    shown += text[at];
   }
-  return text;
+  return shown;
 }
 
 }  // namespace shoal::cli

@@ -69,6 +69,8 @@ std::string toml_text(const std::string& text) {
     if (c == '"' || c == '\\') {
       quoted += '\\';
       quoted += c;
+    } else if (c == '\t') {
+      quoted += "\\t";
     } else if (byte < 0x20 || byte == 0x7F) {
       quoted += fmt::format("\\u{:04X}", byte);
     } else {
@@ -108,6 +110,10 @@ std::string draft_policy(const Policy& policy) {
       "ledger = {}   # every spend, durable; keep it with the data and back it up\n\n",
       number(policy.epsilon.value()), number(policy.delta.value()),
       toml_text(policy.ledger.string()));
+  text +=
+      "# [engine]\n"
+      "# threads = 2          # of the data engine; default: one a core\n"
+      "# memory = \"4GB\"       # its limit; default: most of the machine's\n\n";
   for (const Table& table : policy.tables) text += table_text(policy, table);
   text.pop_back();
   return text;

@@ -296,6 +296,35 @@ void parse_budget(const Section& root, Policy& policy) {
   policy.ledger = budget.required_text("ledger", "ledger = \"people.ledger\"");
 }
 
+bool is_memory_size(std::string_view text) {
+  const std::size_t unit = text.find_first_not_of("0123456789.");
+  if (unit == 0 || unit == std::string_view::npos) return false;
+  for (const std::string_view known : {"MB", "GB", "TB", "MiB", "GiB", "TiB"}) {
+    if (text.substr(unit) == known) return true;
+  }
+  return false;
+}
+
+void parse_engine(const Section& root, Policy& policy) {
+  const auto engine = root.section("engine");
+  if (!engine) return;
+  engine->allow_only({"threads", "memory"});
+  if (const auto threads = engine->number("threads")) {
+    if (!(*threads >= 1 && *threads <= 1024 && std::floor(*threads) == *threads)) {
+      refuse(
+          *engine->get("threads"), engine->key("threads"),
+          fmt::format("is {}; it must be a whole number from 1 to 1024", format_number(*threads)));
+    }
+    policy.engine.threads = static_cast<int>(*threads);
+  }
+  policy.engine.memory = engine->text("memory").value_or("");
+  if (!policy.engine.memory.empty() && !is_memory_size(policy.engine.memory)) {
+    refuse(*engine->get("memory"), engine->key("memory"),
+           fmt::format("is \"{}\"; write a size, such as \"4GB\"",
+                       printable(policy.engine.memory, 40)));
+  }
+}
+
 toml::table parse_toml(std::string_view text) {
   try {
     return toml::parse(text);
@@ -311,7 +340,7 @@ toml::table parse_toml(std::string_view text) {
 Policy parse_policy(std::string_view text, const std::filesystem::path& folder) {
   const toml::table file = parse_toml(text);
   const Section root(file, "");
-  root.allow_only({"dataset", "privacy", "budget", "table"});
+  root.allow_only({"dataset", "privacy", "budget", "engine", "table"});
   Policy policy;
   policy.folder = folder;
   policy.digest = to_hex(sha256(text));
@@ -321,6 +350,7 @@ Policy parse_policy(std::string_view text, const std::filesystem::path& folder) 
   policy.lineage = dataset.required_text("lineage", "lineage = \"people-2025\"");
   parse_privacy(root, policy);
   parse_budget(root, policy);
+  parse_engine(root, policy);
   const Section tables = root.required_section("table");
   for (const auto& [name, node] : tables.table()) {
     const auto table = tables.section(name.str());

@@ -21,25 +21,29 @@ bool is_sum(const Statistic& statistic) {
   return statistic.kind == StatisticKind::plain_sum || statistic.kind == StatisticKind::centred_sum;
 }
 
-// A column's value in whole grid steps, within [lower, upper]. A NULL stays NULL, or is the middle
-// where the policy says that there are none. LEAST and GREATEST skip NULLs, hence the CASE.
-std::string steps(const catalog::Column& column, const catalog::GridRange& range) {
-  const std::string name = identifier(column.name);
-  const std::string if_null = column.nulls ? "NULL" : std::to_string(range.middle());
-  if (column.type == ColumnType::integer && range.grid.exponent == 0) {
-    return fmt::format(
-        "CASE WHEN {0} IS NULL THEN {3} ELSE LEAST(GREATEST(CAST({0} AS BIGINT), {1}), {2}) END",
-        name, range.lower, range.upper, if_null);
-  }
-  // The clamp is on doubles first, so that the cast to BIGINT cannot fail, whatever the value;
-  // scaling by a power of two is exact. Infinities clamp to the nearer bound, NaN is NULL in the
-  // view.
-  const double scale = std::ldexp(1.0, -range.grid.exponent);
+// Clamps without LEAST and GREATEST, which skip NULLs: here a NULL compares as neither and stays.
+std::string clamped(const std::string& value, std::int64_t lower, std::int64_t upper,
+                    const char* type) {
   return fmt::format(
-      "CASE WHEN {0} IS NULL THEN {4} ELSE CAST(round(LEAST(GREATEST(CAST({0} AS DOUBLE) * "
-      "{1:e}::DOUBLE, "
-      "{2}::DOUBLE), {3}::DOUBLE)) AS BIGINT) END",
-      name, scale, range.lower, range.upper, if_null);
+      "CASE WHEN {0} < {1}::{3} THEN {1}::{3} WHEN {0} > {2}::{3} THEN {2}::{3} ELSE {0} END",
+      value, lower, upper, type);
+}
+
+// A column's value in whole grid steps, within [lower, upper]. A NULL stays NULL, or is the middle
+// where the policy says that there are none.
+std::string steps(const catalog::Column& column, const catalog::GridRange& range) {
+  std::string value = identifier(column.name);
+  if (column.type == ColumnType::integer && range.grid.exponent == 0) {
+    value = clamped(fmt::format("CAST({} AS BIGINT)", value), range.lower, range.upper, "BIGINT");
+  } else {
+    // Clamped as doubles first, so that the cast to BIGINT cannot fail, whatever the value; scaling
+    // by a power of two is exact. Infinities clamp to the nearer bound, NaN is NULL in the view.
+    const double scale = std::ldexp(1.0, -range.grid.exponent);
+    value = fmt::format("(CAST({} AS DOUBLE) * {}::DOUBLE)", value, scale);
+    value = fmt::format("CAST(round({}) AS BIGINT)",
+                        clamped(value, range.lower, range.upper, "DOUBLE"));
+  }
+  return column.nulls ? value : fmt::format("COALESCE({}, {})", value, range.middle());
 }
 
 // What one row adds to a statistic; NULL adds nothing.

@@ -75,6 +75,8 @@ DuckdbConnection::DuckdbConnection() : state_(std::make_unique<State>()) {
     throw Error(ErrorCode::unavailable,
                 "the data engine (DuckDB) cannot start; check the free memory");
   }
+  // A footer is read once, not for the schema, the view and the question each.
+  run("SET parquet_metadata_cache = true");
 }
 
 DuckdbConnection::DuckdbConnection(DuckdbConnection&&) noexcept = default;

@@ -105,10 +105,9 @@ std::string view_sql(const catalog::Table& table, const std::filesystem::path& p
 }
 
 void lock(DuckdbConnection& connection, const std::filesystem::path& path,
-          const EngineOptions& options) {
-  if (options.threads > 0) connection.run(fmt::format("SET threads = {}", options.threads));
-  if (!options.memory_limit.empty())
-    connection.run("SET memory_limit = " + quoted(options.memory_limit));
+          const catalog::EngineSettings& settings) {
+  if (settings.threads > 0) connection.run(fmt::format("SET threads = {}", settings.threads));
+  if (!settings.memory.empty()) connection.run("SET memory_limit = " + quoted(settings.memory));
   connection.run(fmt::format("SET allowed_paths = [{}]", quoted(path.string())));
   connection.run("SET enable_external_access = false");
   connection.run("SET lock_configuration = true");
@@ -116,8 +115,7 @@ void lock(DuckdbConnection& connection, const std::filesystem::path& path,
 
 }  // namespace
 
-DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table,
-                           const EngineOptions& options)
+DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
     : state_(std::make_unique<State>(State{table, DuckdbConnection()})) {
   const std::filesystem::path path = policy.resolve(table.source);
   std::error_code ignored;
@@ -130,7 +128,7 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& 
   attach_step(table, [&] {
     const auto columns = file_columns(state_->connection, table, path);
     state_->connection.run(view_sql(table, path, columns));
-    lock(state_->connection, path, options);
+    lock(state_->connection, path, policy.engine);
   });
 }
 

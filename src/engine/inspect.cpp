@@ -144,9 +144,14 @@ std::string count_problems_sql(const Table& table, const std::string& source) {
     items +=
         fmt::format(", COUNT(*) FILTER (WHERE {0} IS NOT NULL AND TRY_CAST({0} AS {1}) IS NULL)",
                     name, engine_type(column.type));
-    items += column.type == ColumnType::real
-                 ? fmt::format(", COUNT(*) FILTER (WHERE isnan(TRY_CAST({0} AS DOUBLE)))", name)
-                 : ", 0";
+    if (column.type == ColumnType::real) {
+      items += fmt::format(", COUNT(*) FILTER (WHERE isnan(TRY_CAST({0} AS DOUBLE)))", name);
+    } else if (column.type == ColumnType::text) {
+      items +=
+          fmt::format(", COUNT(*) FILTER (WHERE contains(CAST({0} AS VARCHAR), chr(10)))", name);
+    } else {
+      items += ", 0";
+    }
   }
   return fmt::format("SELECT {} FROM {}", items, source);
 }
@@ -174,14 +179,18 @@ RowReport report(DuckdbConnection& connection, const Table& table,
   for (const Column& column : table.columns) {
     if (column.type == ColumnType::other) continue;
     const std::int64_t unreadable = std::stoll(counts[at++]);
-    const std::int64_t not_a_number = std::stoll(counts[at++]);
+    const std::int64_t odd = std::stoll(counts[at++]);
     if (unreadable > 0) {
       found.problems.push_back(
           {column.name, unreadable,
            fmt::format("cannot be read as {}: NULL in queries", to_string(column.type))});
     }
-    if (not_a_number > 0)
-      found.problems.push_back({column.name, not_a_number, "is NaN: NULL in queries"});
+    if (odd > 0) {
+      found.problems.push_back({column.name, odd,
+                                column.type == ColumnType::real
+                                    ? "is NaN: NULL in queries"
+                                    : "holds a line break: was a quote left open?"});
+    }
   }
   const std::int64_t broken = broken_lines(connection, table, path);
   if (broken > 0) found.problems.push_back({"", broken, "cannot be read: left out of queries"});

@@ -118,6 +118,10 @@ std::int64_t half_square_ratio_units_up(double numerator, double denominator, in
   return to_units(ceil_quotient(top * top * power_of_ten(decimals), 2 * bottom * bottom));
 }
 
+double decimal_from_units(std::int64_t units, int decimals) {
+  return std::stod(fmt::format("{}e-{}", units, decimals));
+}
+
 double from_units_up(std::int64_t units, int decimals) { return from_units(units, decimals, true); }
 double from_units_down(std::int64_t units, int decimals) {
   return from_units(units, decimals, false);

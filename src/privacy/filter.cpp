@@ -32,24 +32,24 @@ bool fits(const Budget& budget, const Charge& total) {
 double epsilon_spent_up(const Charge& total, Delta delta) {
   const double by_rho = epsilon_by_rho(total, delta);
   if (!total.epsilon_units) return by_rho;
-  return std::min(numeric::from_units_up(*total.epsilon_units, kEpsilonDecimals), by_rho);
+  return std::min(numeric::decimal_from_units(*total.epsilon_units, kEpsilonDecimals), by_rho);
 }
 
 double epsilon_left_down(const Budget& budget, const Charge& total) {
   const std::int64_t most = budget_units(budget.epsilon);
   const auto one_more_fits = [&](std::int64_t units) {
-    const double epsilon = numeric::from_units_down(units, kEpsilonDecimals);
+    const double epsilon = numeric::decimal_from_units(units, kEpsilonDecimals);
     return fits(budget, add(total, price(event::Pure{epsilon})));
   };
   // Whether one more fits only ever changes from yes to no as it grows: bisect on whole units.
-  if (one_more_fits(most)) return numeric::from_units_down(most, kEpsilonDecimals);
+  if (one_more_fits(most)) return numeric::decimal_from_units(most, kEpsilonDecimals);
   std::int64_t low = 0;
   std::int64_t high = most;
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (one_more_fits(middle) ? low : high) = middle;
   }
-  return numeric::from_units_down(low, kEpsilonDecimals);
+  return numeric::decimal_from_units(low, kEpsilonDecimals);
 }
 
 }  // namespace shoal::privacy

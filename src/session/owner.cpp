@@ -43,6 +43,11 @@ void set_unit(const InitRequest& request, catalog::Policy& policy) {
     }
     return;
   }
+  if (request.max_rows_per_person && *request.max_rows_per_person < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("max rows per person is {}; it must be at least 1",
+                            *request.max_rows_per_person));
+  }
   policy.unit = catalog::PrivacyUnit::person;
   for (catalog::Table& table : policy.tables) {
     const catalog::Column* column = table.find_column(request.person_column, false);
@@ -73,16 +78,26 @@ std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy
   return shared;
 }
 
-// A shared budget brings its total along, so that the new policy does not contradict the ledger.
-void take_total(const catalog::BudgetMark& budget, catalog::Policy& policy) {
+// A shared budget brings its total and its relation along, so that the new policy does not
+// contradict the ledger. What it protects cannot be another unit. True if it was opened.
+bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy) {
   std::error_code ignored;
-  if (!fs::exists(budget.ledger, ignored)) return;
+  if (!fs::exists(budget.ledger, ignored)) return false;
   const ledger::Ledger ledger(budget.ledger);
-  if (const auto account = ledger.account(budget.lineage)) {
-    policy.epsilon = account->budget.epsilon;
-    policy.delta = account->budget.delta;
-    policy.neighbors = account->neighbors;
+  const auto account = ledger.account(budget.lineage);
+  if (!account) return false;
+  if (account->unit != policy.unit_in_words()) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format(
+            "the data has a budget that protects {}, and this policy would protect {}; ask for the "
+            "same with --unit, or start another budget with --new-budget",
+            account->unit, policy.unit_in_words()));
   }
+  policy.epsilon = account->budget.epsilon;
+  policy.delta = account->budget.delta;
+  policy.neighbors = account->neighbors;
+  return true;
 }
 
 std::vector<std::string> hints_for(const catalog::Policy& policy) {
@@ -172,7 +187,12 @@ InitResult init_policy(const InitRequest& request) {
     result.shared_budget = true;
     policy.lineage = existing->lineage;
     ledger = existing->ledger;
-    take_total(*existing, policy);
+    if (take_account(*existing, policy)) {
+      result.hints.push_back(fmt::format(
+          "total (epsilon {}, delta {}) and relation ({}) are those of the budget in use",
+          format_number(policy.epsilon.value()), format_number(policy.delta.value()),
+          to_string(policy.neighbors)));
+    }
   } else {
     policy.lineage = new_lineage(policy.name);
     ledger =
@@ -189,7 +209,7 @@ InitResult init_policy(const InitRequest& request) {
   catalog::parse_policy(text, policy.folder);  // what is written must read back
   mark_files(policy, existing.has_value(), ledger);
   write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
-  result.hints = hints_for(policy);
+  for (std::string& hint : hints_for(policy)) result.hints.push_back(std::move(hint));
   return result;
 }
 

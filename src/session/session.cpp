@@ -3,6 +3,7 @@
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
+#include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/numeric/units.hpp>
 #include <shoal/plan/estimate.hpp>
 #include <shoal/random/secure_source.hpp>
@@ -94,9 +95,10 @@ Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
     answer.columns.push_back(make_column(plan, output, table, released));
   }
   answer.confidence = plan.confidence.value();
-  answer.epsilon = plan.charge.epsilon_units ? numeric::from_units_up(*plan.charge.epsilon_units,
-                                                                      privacy::kEpsilonDecimals)
-                                             : plan.epsilon.value();
+  answer.epsilon =
+      plan.charge.epsilon_units
+          ? numeric::decimal_from_units(*plan.charge.epsilon_units, privacy::kEpsilonDecimals)
+          : plan.epsilon.value();
   answer.delta = plan.delta.value();
   answer.rho = numeric::from_units_up(plan.charge.rho_units, privacy::kRhoDecimals);
   answer.unit = policy.unit_in_words();
@@ -128,8 +130,8 @@ std::string privacy_statement(double epsilon, double delta, const std::string& u
                                                         : "exchanged for another (replace_one)");
 }
 
-Session::Session(const std::filesystem::path& policy_path, SessionOptions options)
-    : policy_(catalog::load_policy(policy_path)), options_(std::move(options)) {}
+Session::Session(const std::filesystem::path& policy_path, ledger::Options ledger_options)
+    : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {}
 
 plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& options) const {
   return plan::make_plan(sql, policy_, options);
@@ -139,10 +141,11 @@ ledger::Ledger Session::open_ledger(const catalog::Table& table) const {
   const std::filesystem::path data = policy_.resolve(table.source);
   const std::filesystem::path path = policy_.resolve(policy_.ledger);
   catalog::claim_budget(data, {policy_.lineage, path, false});
-  ledger::Ledger ledger(path, options_.ledger);
-  if (!ledger.account(policy_.lineage) && catalog::was_opened(data, policy_.lineage)) {
-    lost_ledger(path, policy_.lineage);
-  }
+  std::error_code ignored;
+  const bool used = catalog::was_opened(data, policy_.lineage);
+  if (used && !std::filesystem::exists(path, ignored)) lost_ledger(path, policy_.lineage);
+  ledger::Ledger ledger(path, ledger_options_);
+  if (used && !ledger.account(policy_.lineage)) lost_ledger(path, policy_.lineage);
   ledger.open_account({policy_.lineage,
                        {policy_.epsilon, policy_.delta},
                        policy_.neighbors,
@@ -162,7 +165,7 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   if (key.empty()) key = random_key(bits);
   check_key(key);
   const catalog::Table& table = *policy_.find_table(plan.table, true);
-  engine::DuckdbEngine engine(policy_, table, options_.engine);
+  engine::DuckdbEngine engine(policy_, table);
   ledger::Ledger ledger = open_ledger(table);
 
   auto reserved = ledger.reserve({policy_.lineage,
@@ -205,7 +208,7 @@ BudgetReport Session::budget() const {
   report.total = {policy_.epsilon, policy_.delta};
   std::error_code ignored;
   if (std::filesystem::exists(report.ledger, ignored)) {
-    ledger::Options options = options_.ledger;
+    ledger::Options options = ledger_options_;
     options.create = false;
     ledger::Ledger ledger(report.ledger, options);
     if (const auto account = ledger.account(policy_.lineage)) {
@@ -227,8 +230,8 @@ BudgetReport Session::budget() const {
   report.epsilon_spent = privacy::epsilon_spent_up(report.spent, report.total.delta);
   report.epsilon_left = privacy::epsilon_left_down(report.total, report.spent);
   const bool pure = report.spent.epsilon_units &&
-                    numeric::from_units_up(*report.spent.epsilon_units,
-                                           privacy::kEpsilonDecimals) <= report.epsilon_spent;
+                    numeric::decimal_from_units(*report.spent.epsilon_units,
+                                                privacy::kEpsilonDecimals) <= report.epsilon_spent;
   report.statement = "all answers so far, together, are " +
                      privacy_statement(report.epsilon_spent, pure ? 0 : report.total.delta.value(),
                                        report.unit, report.neighbors);
@@ -236,7 +239,12 @@ BudgetReport Session::budget() const {
 }
 
 void Session::accept_policy_budget() {
-  ledger::Options options = options_.ledger;
+  if (!budget().opened) {
+    throw Error(
+        ErrorCode::not_found,
+        "nothing was asked yet, so the policy's total holds as it is: there is nothing to accept");
+  }
+  ledger::Options options = ledger_options_;
   options.create = false;
   ledger::Ledger ledger(policy_.resolve(policy_.ledger), options);
   ledger.change_budget(policy_.lineage, {policy_.epsilon, policy_.delta});

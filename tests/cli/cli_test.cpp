@@ -157,7 +157,7 @@ TEST_F(CommandLine, EveryBadInputHasItsCodeAndSpendsNothing) {
        ErrorCode::not_found,
        "no table dogs"},
       {{"budget", "missing.toml"}, ErrorCode::not_found, "missing.toml"},
-      {{"frobnicate"}, ErrorCode::invalid_argument, "shoal --help"},
+      {{"quarry"}, ErrorCode::invalid_argument, "there is no command quarry; did you mean query?"},
       {{}, ErrorCode::invalid_argument, "subcommand"},
   };
   for (const Case& one : cases) {
@@ -266,7 +266,7 @@ TEST_F(CommandLine, InitTellsTheOwnerAboutRowsThatDoNotFit) {
   write("odd.csv", text + "many\n");
   const Outcome outcome = shoal({"init", "odd.csv"});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.output.find("age cannot be read as integer: NULL in queries in 1 row"),
+  EXPECT_NE(outcome.output.find("in 1 row, age cannot be read as integer: NULL in queries"),
             std::string::npos)
       << outcome.output;
   // A query says nothing of it.

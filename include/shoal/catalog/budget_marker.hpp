@@ -22,7 +22,7 @@ struct BudgetMark {
 // The marker's path: symbolic links in the data's path are followed first.
 std::filesystem::path marker_path(const std::filesystem::path& data);
 
-// The budgets that the data belongs to, oldest first; empty if there is no marker. Throws corrupt.
+// The budgets that the data belongs to, newest first; empty if there is no marker. Throws corrupt.
 std::vector<BudgetMark> read_marks(const std::filesystem::path& data);
 
 // Replaces the marker, durably. Throws io if the folder cannot be written.

@@ -54,6 +54,13 @@ struct Table {
   const Column* find_column(std::string_view name, bool exact) const;
 };
 
+// The engine's resources are the owner's to set: an asker who chose the memory could make a
+// question fail or not according to the rows.
+struct EngineSettings {
+  int threads = 0;     // 0: one a core
+  std::string memory;  // such as "4GB"; empty: the engine's default
+};
+
 enum class PrivacyUnit { row, person };
 
 struct Policy {
@@ -66,6 +73,7 @@ struct Policy {
   Delta delta{0};
   std::optional<Epsilon> max_epsilon_per_query;
   std::filesystem::path ledger;
+  EngineSettings engine;
   std::vector<Table> tables;
   std::string digest;  // of the file's text
 

@@ -2,7 +2,7 @@
 //
 // The database is opened with external access limited to the table's own file and its configuration
 // locked once the data is attached. No value in a row can make a query fail: fields that do not
-// parse, NaN and broken lines follow the public rules of docs/reference/sql.md.
+// parse, NaN and broken lines follow the public rules of docs/reference/values.md.
 #pragma once
 
 #include <shoal/base/owner_log.hpp>
@@ -27,17 +27,11 @@ struct AggregateRequest {
   std::int64_t rows_per_unit = 1;  // of each person at most so many rows count
 };
 
-struct EngineOptions {
-  int threads = 0;           // 0: one a core
-  std::string memory_limit;  // such as "4GB"; empty: DuckDB's default
-};
-
 class DuckdbEngine {
  public:
   // Attaches one table. Compares the file's schema, which is public, with the policy's; reads no
   // row. Throws not_found, conflict (the schema differs) or unavailable.
-  DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table,
-               const EngineOptions& options);
+  DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table);
   DuckdbEngine(DuckdbEngine&&) noexcept;
   DuckdbEngine& operator=(DuckdbEngine&&) noexcept;
   ~DuckdbEngine();

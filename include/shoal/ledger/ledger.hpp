@@ -24,7 +24,7 @@ struct Account {
   std::string lineage;
   privacy::Budget budget;
   Neighbors neighbors;
-  std::string unit;  // in words: "a row of people", "person_id"
+  std::string unit;  // in words: "one row", "one person (person_id)"
 };
 
 struct Request {

@@ -18,6 +18,11 @@ std::int64_t ratio_units_up(double numerator, double denominator, int decimals);
 // numerator^2 / (2 * denominator^2) * 10^decimals, rounded up, of the exact binary values.
 std::int64_t half_square_ratio_units_up(double numerator, double denominator, int decimals);
 
+// The double whose shortest decimal is units / 10^decimals, for amounts of up to 15 digits: what a
+// person should read, and what decimal_units_up and decimal_units_down turn into the same units
+// again.
+double decimal_from_units(std::int64_t units, int decimals);
+
 // units / 10^decimals as a double, rounded up or down.
 double from_units_up(std::int64_t units, int decimals);
 double from_units_down(std::int64_t units, int decimals);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <shoal/catalog/policy.hpp>
-#include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/ledger/ledger.hpp>
 #include <shoal/plan/plan.hpp>
 #include <shoal/random/bit_source.hpp>
@@ -34,14 +33,9 @@ struct BudgetReport {
   std::string statement;  // the guarantee in words
 };
 
-struct SessionOptions {
-  engine::EngineOptions engine;
-  ledger::Options ledger;
-};
-
 class Session {
  public:
-  explicit Session(const std::filesystem::path& policy_path, SessionOptions options = {});
+  explicit Session(const std::filesystem::path& policy_path, ledger::Options ledger_options = {});
 
   const catalog::Policy& policy() const { return policy_; }
 
@@ -57,14 +51,15 @@ class Session {
 
   BudgetReport budget() const;
 
-  // For the owner: makes the policy's total the ledger's.
+  // For the owner: makes the policy's total the ledger's. Throws not_found if nothing was asked
+  // yet.
   void accept_policy_budget();
 
  private:
   ledger::Ledger open_ledger(const catalog::Table& table) const;
 
   catalog::Policy policy_;
-  SessionOptions options_;
+  ledger::Options ledger_options_;
 };
 
 // The guarantee of a cost in one sentence.

@@ -47,7 +47,8 @@ class EngineTest : public testing::Test {
   }
 
   Sums ask(const catalog::Table& table, const AggregateRequest& request, int threads = 1) {
-    DuckdbEngine engine(policy_, table, {threads, ""});
+    policy_.engine.threads = threads;
+    DuckdbEngine engine(policy_, table);
     return test::open(engine.aggregate(request, OwnerLog(folder_.path() / "log")));
   }
 
@@ -82,6 +83,14 @@ TEST_F(EngineTest, ValuesFollowThePublicRules) {
 TEST_F(EngineTest, CentredSumsAreTheSameLessTheMiddle) {
   const auto table = write("x\n1\n2\n\n90\n", {column("x", ColumnType::integer)});
   EXPECT_EQ(ask(table, {{}, {sum("x", {0, 50}), centred("x", {0, 50})}}), (Sums{53, 53 - 3 * 25}));
+}
+
+TEST_F(EngineTest, EveryStepIsExact) {
+  const auto table = write("x\n0.75\n", {column("x", ColumnType::real)});
+  for (const int exponent : {0, -1, -24, -30, -40, -49, 3}) {
+    const long long exact = std::llround(std::ldexp(0.75, -exponent));
+    EXPECT_EQ(ask(table, {{}, {sum("x", {0, 1}, exponent)}}), (Sums{exact})) << exponent;
+  }
 }
 
 TEST_F(EngineTest, DeclaredNotNullTakesTheMiddle) {
@@ -214,7 +223,7 @@ class Neighbours : public EngineTest {
 };
 
 TEST_F(Neighbours, NeverDifferByMoreThanStated) {
-  DuckdbEngine engine(policy_, table_, {1, ""});
+  DuckdbEngine engine(policy_, table_);
   const std::vector<Statistic> statistics{rows(),
                                           values("r"),
                                           sum("i", {-20, 100}),

@@ -1,5 +1,6 @@
 // The ledger's promises to one process: totals in integers, one answer a key, what was touched
 // stays spent, and an account that cannot change its meaning.
+#include "ledger/chain.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
@@ -226,6 +227,40 @@ TEST_F(LedgerTest, ATakenOverReservationCannotBeGivenBack) {
   auto resumed = reserve(ledger, request_of("key", 0.5));
   EXPECT_EQ(code_of([&] { ledger.cancel(std::move(resumed)); }), ErrorCode::internal);
   EXPECT_EQ(total_units(ledger), units(0.5));
+}
+
+// Takes a reservation over as another process would that cannot see this one alive.
+void take_over(const std::filesystem::path& path, const privacy::Reservation& reservation) {
+  Connection connection(path, false, "", 1000);
+  ChainState chain;
+  chain.advance(connection);
+  Entry entry;
+  entry.seq = chain.last_seq() + 1;
+  entry.time = "2025-01-01T00:00:00Z";
+  entry.lineage = kLineage;
+  entry.kind = "resume";
+  entry.reservation = reservation.entry();
+  entry.holder = "another";
+  entry.totals = chain.totals(kLineage);
+  Statement insert(connection,
+                   "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?6, '', 0, 0, ?7, ?8, 0, "
+                   "?9)");
+  insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
+  insert.bind(5, entry.reservation).bind(6, entry.holder).bind(7, entry.totals.epsilon_units);
+  insert.bind(8, entry.totals.rho_units).bind(9, entry_hash(entry, chain.last_hash()));
+  insert.step();
+}
+
+TEST_F(LedgerTest, WhoWasTakenOverCanNeitherSettleNorGiveBack) {
+  Ledger ledger = open_with(1);
+  auto first = reserve(ledger, request_of("first", 0.1));
+  take_over(path(), first);
+  EXPECT_EQ(code_of([&] { settle(ledger, std::move(first), "mine"); }), ErrorCode::conflict);
+  auto second = reserve(ledger, request_of("second", 0.1));
+  take_over(path(), second);
+  EXPECT_EQ(code_of([&] { ledger.cancel(std::move(second)); }), ErrorCode::internal);
+  EXPECT_EQ(total_units(ledger), units(0.2));
+  EXPECT_EQ(states(ledger), std::vector<std::string>(2, "reserved"));
 }
 
 // ---- cancel and settle ----

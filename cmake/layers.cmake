@@ -11,6 +11,10 @@ if(SHOAL_SANITIZE)
   target_compile_options(shoal_warnings INTERFACE
     -fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(shoal_warnings INTERFACE -fsanitize=${SHOAL_SANITIZE})
+  # Instrumented code hides from GCC 12 that the standard library initialises what it uses.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(shoal_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 
 # shoal_layer(<name> [USES layer...] [LIBRARIES target...])

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -78,7 +79,10 @@ std::string read_file_head(const std::filesystem::path& path, std::size_t limit)
 
 void write_file_durably(const std::filesystem::path& path, std::string_view contents,
                         IfExists if_exists) {
-  const std::filesystem::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  // Unique among processes and among the threads of one.
+  static std::atomic<unsigned> counter{0};
+  const std::filesystem::path temporary =
+      path.string() + fmt::format(".{}.{}.tmp", ::getpid(), ++counter);
   {
     const Descriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -102,9 +106,13 @@ void write_file_durably(const std::filesystem::path& path, std::string_view cont
                 fmt::format("{} exists already; remove it or choose another name", path.string()));
   }
   if (done != 0) fail("write", path, error);
+  sync_folder_of(path);
+}
+
+void sync_folder_of(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0 || ::fsync(directory.get()) != 0) fail("write", path, errno);
+  if (directory.get() < 0 || ::fsync(directory.get()) != 0) fail("make durable", path, errno);
 }
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #include "ledger/chain.hpp"
-#include "ledger/sqlite.hpp"
+#include "ledger/opening.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
@@ -7,54 +7,17 @@
 #include <shoal/base/text.hpp>
 #include <shoal/ledger/ledger.hpp>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 namespace shoal::ledger {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t kApplicationId = 0x53484F41;
-constexpr std::int64_t kFormatVersion = 1;
-
-constexpr const char* kSchema = R"sql(
-CREATE TABLE entry(
-  seq INTEGER PRIMARY KEY CHECK (seq > 0),
-  time TEXT NOT NULL,
-  lineage TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')),
-  reservation INTEGER NOT NULL,
-  request_key TEXT NOT NULL,
-  request_digest TEXT NOT NULL,
-  holder TEXT NOT NULL,
-  body TEXT NOT NULL,
-  epsilon_units INTEGER,
-  rho_units INTEGER NOT NULL,
-  epsilon_total INTEGER NOT NULL,
-  rho_total INTEGER NOT NULL,
-  unbounded_total INTEGER NOT NULL,
-  hash TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX entry_request ON entry(lineage, request_key) WHERE kind = 'reserve';
-CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel');
-CREATE INDEX entry_resume ON entry(reservation) WHERE kind = 'resume';
-CREATE INDEX entry_account ON entry(lineage, seq) WHERE kind IN ('open', 'budget');
-CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-PRAGMA application_id = 1397247809;
-PRAGMA user_version = 1;
-)sql";
-static_assert(kApplicationId == 1397247809);
 
 Json account_body(const Account& account) {
   return {{"epsilon", account.budget.epsilon.value()},
@@ -69,106 +32,6 @@ Account parse_account(const std::string& lineage, const std::string& body) {
           {Epsilon(json.at("epsilon").get<double>()), Delta(json.at("delta").get<double>())},
           parse_neighbors(json.at("neighbors").get<std::string>()),
           json.at("unit").get<std::string>()};
-}
-
-// A file that nobody may write is read-only even to a process that could override it.
-void refuse_read_only(const std::filesystem::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 0222) == 0) {
-    throw Error(
-        ErrorCode::io,
-        fmt::format(
-            "the ledger {} is read-only; a spend must be written before data is read, so make "
-            "the file and its folder writable",
-            path.string()));
-  }
-}
-
-void sync_folder(const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  if (!synced) {
-    throw Error(ErrorCode::io,
-                fmt::format("cannot make the folder of the ledger {} durable", path.string()));
-  }
-}
-
-std::int64_t pragma(const Connection& connection, const char* sql) {
-  Statement statement(connection, sql);
-  return statement.step() ? statement.integer(0) : 0;
-}
-
-// Whether the database is empty: a ledger yet to be made. Throws corrupt if it is anything else
-// that is no ledger. Within one transaction, so that another process makes it before or after.
-bool is_new(const Connection& connection) {
-  const std::int64_t id = pragma(connection, "PRAGMA application_id");
-  const std::int64_t version = pragma(connection, "PRAGMA user_version");
-  const bool is_empty = pragma(connection, "SELECT count(*) FROM sqlite_master") == 0;
-  if (id == 0 && version == 0 && is_empty) return true;
-  if (id != kApplicationId) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("{} is a database but no ledger; name another file as ledger",
-                            connection.path().string()));
-  }
-  if (version != kFormatVersion) {
-    throw Error(ErrorCode::corrupt,
-                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
-                            connection.path().string(), version, kFormatVersion));
-  }
-  return false;
-}
-
-// Somebody else's database is left as it is.
-void refuse_foreign(Connection& connection) {
-  connection.run("BEGIN");
-  is_new(connection);
-  connection.run("COMMIT");
-}
-
-// SQLite does not wait for others when it changes the journal mode, so this does.
-void use_write_ahead_log(const Connection& connection, int busy_milliseconds) {
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_milliseconds);
-  while (true) {
-    try {
-      Statement mode(connection, "PRAGMA journal_mode = WAL");
-      if (mode.step() && mode.text(0) == "wal") return;
-      throw Error(ErrorCode::io,
-                  fmt::format("the ledger {} cannot use a write-ahead log there; put it on a disk "
-                              "of this machine",
-                              connection.path().string()));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::unavailable || std::chrono::steady_clock::now() >= deadline)
-        throw;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-void make_schema(Connection& connection) {
-  Transaction transaction(connection);
-  if (!is_new(connection)) return;
-  connection.run(kSchema);
-  transaction.commit();
-  sync_folder(connection.path());
-}
-
-Connection open_connection(const std::filesystem::path& path, const Options& options) {
-  std::error_code ignored;
-  if (!options.create && !std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("there is no ledger {}; shoal init makes it", path.string()));
-  }
-  refuse_read_only(path);
-  Connection connection(path, options.create, options.vfs, options.busy_milliseconds);
-  connection.run("PRAGMA trusted_schema = OFF");
-  connection.run("PRAGMA synchronous = FULL");
-  refuse_foreign(connection);
-  use_write_ahead_log(connection, options.busy_milliseconds);
-  if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
-  return connection;
 }
 
 // Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter

@@ -72,6 +72,11 @@ std::string to_json(const AnyMechanism& spec) {
   return std::visit([](const auto& member) { return to_json(member); }, spec);
 }
 
+double noise_scale(const AnyMechanism& spec) {
+  if (const auto* laplace = std::get_if<DiscreteLaplace>(&spec)) return laplace->scale;
+  return std::get<DiscreteGaussian>(spec).sigma;
+}
+
 AnyMechanism mechanism_from_json(std::string_view text) {
   const std::string key = mechanism_key(text);
   if (const std::optional<AnyMechanism> found = read_named(key, text, kIndices)) return *found;

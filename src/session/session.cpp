@@ -56,17 +56,8 @@ std::string statistic_in_words(const catalog::Statistic& statistic) {
 
 AnswerNoise describe_noise(const plan::Plan& plan, std::size_t index) {
   const mechanism::StatisticNoise& noise = plan.noises[index];
-  const double scale = std::visit(
-      [](const auto& spec) {
-        if constexpr (requires { spec.scale; }) {
-          return spec.scale;
-        } else {
-          return spec.sigma;
-        }
-      },
-      noise.mechanism);
   return {statistic_in_words(plan.statistics[index]), std::string(mechanism::name(noise.mechanism)),
-          scale, static_cast<double>(noise.sensitivity.steps()),
+          mechanism::noise_scale(noise.mechanism), static_cast<double>(noise.sensitivity.steps()),
           plan.statistics[index].range.grid.step()};
 }
 

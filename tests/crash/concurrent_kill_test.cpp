@@ -17,7 +17,6 @@
 #include "support/crash_vfs.hpp"
 #include "support/temporary_folder.hpp"
 
-#include <shoal/base/digest.hpp>
 #include <shoal/session/session.hpp>
 
 #include <fcntl.h>
@@ -26,6 +25,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -35,6 +35,8 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <stdexcept>
+#include <vector>
 
 namespace shoal {
 namespace {

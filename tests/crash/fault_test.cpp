@@ -54,7 +54,7 @@ class FaultTest : public ::testing::TestWithParam<Fault> {
 };
 
 TEST_P(FaultTest, AFailedReserveSpendsNothing) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(Place::memory);
   Ledger ledger(folder / "ledger", through_shim());
   ledger.open_account(account_of(1));
   std::int64_t spent = 0;
@@ -76,7 +76,7 @@ TEST_P(FaultTest, AFailedReserveSpendsNothing) {
 // The first spend after opening: it also makes the log and maps the shared memory, and closing
 // folds the log into the file.
 TEST_P(FaultTest, AFailedFirstReserveSpendsNothing) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(Place::memory);
   Ledger(folder / "ledger").open_account(account_of(1));
   std::int64_t spent = 0;
   for (int at = 1;; ++at) {
@@ -99,7 +99,7 @@ TEST_P(FaultTest, AFailedFirstReserveSpendsNothing) {
 }
 
 TEST_P(FaultTest, AFailedSettleLeavesTheSpendAndNoAnswer) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(Place::memory);
   Ledger ledger(folder / "ledger", through_shim());
   ledger.open_account(account_of(1));
   for (int at = 1;; ++at) {
@@ -120,7 +120,7 @@ TEST_P(FaultTest, AFailedSettleLeavesTheSpendAndNoAnswer) {
 }
 
 TEST_P(FaultTest, AFailedCancelGivesNothingBack) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(Place::memory);
   Ledger ledger(folder / "ledger", through_shim());
   ledger.open_account(account_of(1));
   std::int64_t spent = 0;
@@ -137,7 +137,7 @@ TEST_P(FaultTest, AFailedCancelGivesNothingBack) {
 
 TEST_P(FaultTest, AFailedMakingCanBeTriedAgain) {
   for (int at = 1;; ++at) {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder(Place::memory);
     const Outcome outcome = run_with_fault(
         at, [&] { Ledger(folder / "ledger", through_shim()).open_account(account_of(1)); });
     Ledger ledger(folder / "ledger", through_shim());

@@ -21,7 +21,7 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
+#include <stdexcept>
 
 namespace shoal::ledger {
 namespace {
@@ -228,7 +228,7 @@ struct Sweep {
   int run() const {
     for (int at = 1; at < 5000; ++at) {
       SCOPED_TRACE("crash at operation " + std::to_string(at));
-      const TemporaryFolder folder;
+      const TemporaryFolder folder(Place::memory);
       const ChildEnd end = crash_in_child(
           at, [&] { run_script(folder / "ledger", pages, Journal(folder / "journal")); });
       if (crash_again) crash_in_child(1 + at % 40, [&] { open_folding(folder / "ledger", pages); });
@@ -270,7 +270,7 @@ TEST(CrashSweep, KilledAgainWhileRecovering) {
 }
 
 TEST(CrashSweep, PowerLostAfterEveryOperation) {
-  for (std::uint64_t i = 0; i < 3 && !HasFailure(); ++i)
+  for (std::uint64_t i = 0; i < 5 && !HasFailure(); ++i)
     EXPECT_GT((Sweep{Fault::power_loss, i * kNextSeed}.run()), 50);
 }
 
@@ -284,7 +284,7 @@ TEST(CrashSweep, KilledWhileTheLogIsFoldedIntoTheFile) {
 }
 
 TEST(CrashSweep, PowerLostWhileTheLogIsFoldedIntoTheFile) {
-  for (std::uint64_t i = 7; i < 9 && !HasFailure(); ++i)
+  for (std::uint64_t i = 7; i < 10 && !HasFailure(); ++i)
     EXPECT_GT((Sweep{Fault::power_loss, i * kNextSeed, kFewPages}.run()), 100);
 }
 

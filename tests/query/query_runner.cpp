@@ -140,20 +140,12 @@ std::vector<std::string> describe(const plan::Plan& plan) {
   static constexpr const char* kKinds[] = {"rows", "values", "sum", "centred"};
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < plan.statistics.size(); ++i) {
-    const double scale = std::visit(
-        [](const auto& spec) {
-          if constexpr (requires { spec.scale; }) {
-            return spec.scale;
-          } else {
-            return spec.sigma;
-          }
-        },
-        plan.noises[i].mechanism);
     lines.push_back(fmt::format(
         "{}{} sensitivity {} step {} {} {}", kKinds[static_cast<int>(plan.statistics[i].kind)],
         plan.statistics[i].column.empty() ? "" : " " + plan.statistics[i].column,
         plan.noises[i].sensitivity.steps(), format_number(plan.statistics[i].range.grid.step()),
-        mechanism::name(plan.noises[i].mechanism), format_rounded(scale, 6)));
+        mechanism::name(plan.noises[i].mechanism),
+        format_rounded(mechanism::noise_scale(plan.noises[i].mechanism), 6)));
   }
   for (const plan::PlannedOutput& output : plan.outputs) {
     lines.push_back(

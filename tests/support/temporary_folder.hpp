@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+#include <unistd.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -9,10 +10,18 @@
 
 namespace shoal::test {
 
+// In memory, where there is such a place, nothing waits for a disk: for tests that make very many
+// files and do not depend on a real one.
+enum class Place { disk, memory };
+
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "shoal_test_XXXXXX").string();
+  explicit TemporaryFolder(Place place = Place::disk) {
+    const std::filesystem::path memory = "/dev/shm";
+    const bool in_memory = place == Place::memory && ::access(memory.c_str(), W_OK) == 0;
+    const std::filesystem::path parent =
+        in_memory ? memory : std::filesystem::temp_directory_path();
+    std::string name = (parent / "shoal_test_XXXXXX").string();
     if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a folder like " + name);
     path_ = name;
   }

@@ -22,4 +22,7 @@ enum class IfExists { replace, refuse };
 void write_file_durably(const std::filesystem::path& path, std::string_view contents,
                         IfExists if_exists);
 
+// Makes the names in a file's folder durable. Throws io.
+void sync_folder_of(const std::filesystem::path& path);
+
 }  // namespace shoal

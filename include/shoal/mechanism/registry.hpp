@@ -30,6 +30,9 @@ std::string_view name(const AnyMechanism& spec);
 std::string describe(const AnyMechanism& spec);
 std::string to_json(const AnyMechanism& spec);
 
+// The parameter that says how wide the noise is, in grid steps: scale or sigma.
+double noise_scale(const AnyMechanism& spec);
+
 // Throws parse_error for text that is no JSON and for an unknown or malformed mechanism.
 AnyMechanism mechanism_from_json(std::string_view text);
 

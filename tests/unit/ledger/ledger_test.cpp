@@ -26,7 +26,7 @@ class LedgerTest : public ::testing::Test {
   }
 
  private:
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{Place::memory};
 };
 
 std::vector<std::string> states(Ledger& ledger) {
@@ -400,7 +400,7 @@ void run_step(Ledger& ledger, Model& model, const Step& step, std::int64_t budge
 }
 
 RC_GTEST_PROP(LedgerProperty, AnyOrderOfCallsKeepsTheModel, ()) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(Place::memory);
   const auto steps = *rc::gen::container<std::vector<Step>>(
       rc::gen::build<Step>(rc::gen::set(&Step::action, rc::gen::inRange(0u, 12u)),
                            rc::gen::set(&Step::key, rc::gen::inRange(0u, 30u)),

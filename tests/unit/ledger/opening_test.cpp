@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -120,6 +121,22 @@ TEST(LedgerOpening, ALedgerHeldByAnotherWriterIsUnavailable) {
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.1)); }), ErrorCode::unavailable);
   sqlite3_close(writer);
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.1)); }), std::nullopt);
+}
+
+// SQLite gives up at once when it cannot turn on the write-ahead log; the ledger waits as it was
+// told to.
+TEST(LedgerOpening, AFileThatAnotherWritesIsWaitedFor) {
+  const TemporaryFolder folder;
+  sqlite3* writer = nullptr;
+  ASSERT_EQ(sqlite3_open((folder / "ledger").c_str(), &writer), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(writer, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  Options options;
+  options.busy_milliseconds = 100;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(opening(folder / "ledger", options), ErrorCode::unavailable);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
+  sqlite3_close(writer);
+  EXPECT_EQ(opening(folder / "ledger", options), std::nullopt);
 }
 
 }  // namespace

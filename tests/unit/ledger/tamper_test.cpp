@@ -101,7 +101,7 @@ class TamperTest : public ::testing::Test {
     update.step();
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{Place::memory};
 };
 
 TEST_F(TamperTest, SqlAloneCannotChangeAnEntry) {

@@ -35,9 +35,7 @@ void check_command(const CLI::App& app, int argc, char** argv) {
                         : fmt::format("the commands are {}", shoal::join_names(names))));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{
       "Shoal answers questions about a table with differential privacy: see the shoal, never the "
       "fish.\n\n"
@@ -69,5 +67,16 @@ int main(int argc, char** argv) {
   } catch (const std::exception&) {
     return report(shoal::ErrorCode::internal,
                   "something unforeseen happened; what was reserved is spent");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    // Only reporting an error can have failed: standard error is closed.
+    return shoal::error_door(shoal::ErrorCode::internal).exit_status;
   }
 }

@@ -64,8 +64,8 @@ std::string utc_now() {
   std::tm parts{};
   gmtime_r(&now, &parts);
   std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), size};
 }
 
 }  // namespace shoal

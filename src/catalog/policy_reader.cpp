@@ -68,7 +68,7 @@ class Section {
   std::optional<std::string> text(std::string_view name) const {
     const toml::node* node = get(name);
     if (!node) return std::nullopt;
-    const auto value = node->value_exact<std::string>();
+    auto value = node->value_exact<std::string>();
     if (!value || value->empty()) refuse(*node, key(name), "must be a text in quotes");
     return value;
   }

@@ -98,6 +98,7 @@ std::string view_sql(const catalog::Table& table, const std::filesystem::path& p
     items += (items.empty() ? "" : ", ") + view_column(column, *found);
   }
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const FileColumn& column : columns) names.push_back(column.name);
   const std::string source =
       table.format == SourceFormat::csv ? csv_source(path, table.csv, names) : parquet_source(path);

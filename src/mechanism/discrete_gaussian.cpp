@@ -36,7 +36,9 @@ double log_normaliser(double sigma) {
   if (sigma >= kMinSmoothSigma) return std::log(sigma * std::sqrt(2 * std::numbers::pi));
   double total = 0;
   // Smallest first; e^-800 and all beyond is zero beside 1.
-  for (double x = std::ceil(40 * sigma); x > 0; --x) total += 2 * std::exp(log_weight(sigma, x));
+  for (int x = static_cast<int>(std::ceil(40 * sigma)); x > 0; --x) {
+    total += 2 * std::exp(log_weight(sigma, x));
+  }
   return std::log1p(total);
 }
 
@@ -54,9 +56,9 @@ double weight_down(double sigma, double x) {
 // The smallest w whose certified tail is at most alpha: walks inwards from where nothing counts any
 // more.
 Int128 summed_interval(double sigma, double alpha) {
-  const double last = std::ceil(16 * sigma);
+  const int last = static_cast<int>(std::ceil(16 * sigma));
   double normaliser_down = 0;
-  for (double x = last; x > 0; --x) {
+  for (int x = last; x > 0; --x) {
     normaliser_down = numeric::add_down(normaliser_down, weight_down(sigma, x));
   }
   normaliser_down = numeric::add_down(1, 2 * normaliser_down);
@@ -64,13 +66,13 @@ Int128 summed_interval(double sigma, double alpha) {
   // Beyond `last` the weights fall at least as fast as a geometric series of ratio e^(-16/64): the
   // sum of them is below 8 times the first.
   double tail_up = 8 * weight_up(sigma, last + 1);
-  double w = last;
+  int w = last;
   while (w > 0) {
     tail_up = numeric::add_up(tail_up, weight_up(sigma, w));
     if (2 * tail_up > allowed_down) break;
     --w;
   }
-  return static_cast<Int128>(w);
+  return w;
 }
 
 }  // namespace

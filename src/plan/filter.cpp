@@ -2,6 +2,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/sql/calendar.hpp>
 
 #include <fmt/format.h>
 
@@ -63,43 +64,6 @@ Kind kind_of(ColumnType type) {
       break;
   }
   return Kind::text;
-}
-
-int days_in_month(int year, int month) {
-  static constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  return month == 2 && leap ? 29 : kDays[month - 1];
-}
-
-// Reads digits at a place of a text; -1 if they are none.
-int digits(std::string_view text, std::size_t at, std::size_t count) {
-  int value = -1;
-  if (at + count > text.size()) return -1;
-  const auto end = text.data() + at + count;
-  const auto result = std::from_chars(text.data() + at, end, value);
-  return result.ec == std::errc() && result.ptr == end && text[at] != '-' ? value : -1;
-}
-
-bool is_date(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  const int year = digits(text, 0, 4);
-  const int month = digits(text, 5, 2);
-  const int day = digits(text, 8, 2);
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= days_in_month(year, month);
-}
-
-bool is_timestamp(std::string_view text) {
-  if (text.size() == 10) return is_date(text);
-  if (text.size() < 19 || !is_date(text.substr(0, 10)) || (text[10] != ' ' && text[10] != 'T'))
-    return false;
-  if (text[13] != ':' || text[16] != ':') return false;
-  const int hour = digits(text, 11, 2);
-  const int minute = digits(text, 14, 2);
-  const int second = digits(text, 17, 2);
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return false;
-  if (text.size() == 19) return true;
-  return text[19] == '.' && text.size() > 20 && text.size() <= 26 &&
-         digits(text, 20, text.size() - 20) >= 0;
 }
 
 class FilterChecker {
@@ -246,7 +210,7 @@ class FilterChecker {
   }
 
   Expression dated(const std::string& value, Kind kind, const Expression& at) const {
-    const bool good = kind == Kind::date ? is_date(value) : is_timestamp(value);
+    const bool good = kind == Kind::date ? sql::is_date(value) : sql::is_timestamp(value);
     if (!good) {
       refuse(at, ErrorCode::invalid_argument,
              fmt::format("'{}' is no {}; write {}", printable(value, 40),
@@ -271,10 +235,12 @@ class FilterChecker {
     bool all_whole = true;
     for (Operand& one : operands) {
       const auto* literal = one.expression.get_if<Literal>();
-      if (one.is_literal && one.kind == Kind::text &&
-          (*wanted == Kind::date || *wanted == Kind::timestamp)) {
-        one = {dated(literal->text, *wanted, one.expression), *wanted, false, true};
-      } else if (one.is_literal && one.kind == Kind::date && *wanted == Kind::timestamp) {
+      // A text in quotes stands for a date beside a date, a date for its midnight beside a
+      // timestamp.
+      const bool bends = (one.kind == Kind::text && *wanted == Kind::date) ||
+                         (one.kind == Kind::text && *wanted == Kind::timestamp) ||
+                         (one.kind == Kind::date && *wanted == Kind::timestamp);
+      if (one.is_literal && bends) {
         one = {dated(literal->text, *wanted, one.expression), *wanted, false, true};
       }
       if (one.kind != *wanted) {

@@ -231,7 +231,7 @@ engine::RowReport import_table(const fs::path& policy_path, const std::string& t
   }
   const fs::path data = policy.resolve(table->source);
   catalog::claim_budget(data, {policy.lineage, policy.resolve(policy.ledger), false});
-  const engine::RowReport report = engine::import_rows(policy, *table, output);
+  engine::RowReport report = engine::import_rows(policy, *table, output);
   // The copy is the same data: it belongs to the same budget.
   catalog::write_marks(output, catalog::read_marks(data));
   return report;

@@ -238,7 +238,7 @@ std::vector<Token> tokenize(std::string_view text) {
 }
 
 std::string describe(const Token& token) {
-  const std::string text = printable(token.text, 40);
+  std::string text = printable(token.text, 40);
   switch (token.kind) {
     case TokenKind::end:
       return "the end of the query";

@@ -65,11 +65,7 @@ class SelectParser {
 
   SelectItem parse_item() {
     SelectItem item{ExpressionParser(tokens_).parse()};
-    if (tokens_.take_word("AS")) {
-      item.alias = tokens_.take_name("a name");
-    } else if (tokens_.at_name()) {
-      item.alias = tokens_.take_name("a name");
-    }
+    if (tokens_.take_word("AS") || tokens_.at_name()) item.alias = tokens_.take_name("a name");
     return item;
   }
 

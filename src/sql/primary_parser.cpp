@@ -4,6 +4,7 @@
 #include "sql/words.hpp"
 
 #include <shoal/base/text.hpp>
+#include <shoal/sql/calendar.hpp>
 #include <shoal/sql/parser.hpp>
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/sql/calendar.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #include "sql/words.hpp"
 
+#include <shoal/sql/calendar.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,13 +19,6 @@ bool is_function_name(std::string_view upper);
 // The type of that name, in upper case (DOUBLE PRECISION is DOUBLE here). None if unknown.
 std::optional<ScalarType> scalar_type(std::string_view upper);
 
-// 2024-01-31, a day that exists, years 0001 to 9999. Words such as 'today' and 'infinity', which
-// some engines take, are not dates here: they would change meaning from day to day.
-bool is_date(std::string_view text);
-
-// A date, then optionally a space or T and 23:59:59 with up to six decimals. No time zone.
-bool is_timestamp(std::string_view text);
-
 bool is_integer_text(std::string_view text);
 bool is_decimal_text(std::string_view text);
 

@@ -12,7 +12,7 @@
 
 namespace shoal::sql {
 
-inline constexpr std::size_t kMaxQueryBytes = 64 * 1024;
+inline constexpr std::size_t kMaxQueryBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxNesting = 200;
 inline constexpr std::size_t kMaxListItems = 10'000;
 

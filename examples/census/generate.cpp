@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = argv[1];
-  const long size = argc > 2 ? std::atol(argv[2]) : 100000;
+  const long size = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 100000;
   Generator random(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1);
   std::ofstream people(folder + "/people.csv");
   std::ofstream visits(folder + "/visits.csv");

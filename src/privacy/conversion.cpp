@@ -9,8 +9,7 @@
 namespace shoal::privacy {
 namespace {
 
-using namespace numeric;  // NOLINT(google-build-using-namespace): directed arithmetic reads better
-                          // bare
+using namespace numeric;  // directed arithmetic reads better bare
 
 // The bound at Renyi order 1 + c, not rounded in any direction: for the search only.
 double bound_near(double rho, double log_inverse_delta, double c) {

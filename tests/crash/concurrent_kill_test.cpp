@@ -41,7 +41,7 @@
 namespace shoal {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 

@@ -26,7 +26,7 @@
 namespace shoal::ledger {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 
 constexpr double kBudget = 10;
 
@@ -93,7 +93,7 @@ void cancel_noted(Ledger& ledger, const Journal& journal, const std::string& key
 constexpr int kDefaultPages = 1000;
 constexpr int kFewPages = 12;
 
-sqlite3* last_opened = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+sqlite3* last_opened = nullptr;
 
 int remember_opened(sqlite3* handle, char** /*message*/, const void* /*routines*/) {
   last_opened = handle;

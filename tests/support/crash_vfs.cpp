@@ -1,7 +1,7 @@
 #include "support/crash_vfs.hpp"
 
 #include <fcntl.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill
+#include <signal.h>  // for kill
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -136,10 +136,10 @@ class Disk {
 
 // ---- the plan ----
 
-CrashPlan plan;     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-int counted = 0;    // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-Disk disk;          // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-sqlite3_vfs* real;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+CrashPlan plan;
+int counted = 0;
+Disk disk;
+sqlite3_vfs* real;
 
 bool is_error(Fault fault) {
   return fault == Fault::disk_full || fault == Fault::io_error || fault == Fault::read_only;

@@ -1,7 +1,7 @@
 // A folder of its own for a test, removed with everything in it at the end.
 #pragma once
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+#include <stdlib.h>  // for mkdtemp
 #include <unistd.h>
 
 #include <filesystem>

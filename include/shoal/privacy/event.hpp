@@ -61,13 +61,14 @@ class Event {
   using Node = std::variant<event::DiscreteLaplace, event::DiscreteGaussian, event::Pure,
                             event::Zcdp, event::Repeat, event::Compose>;
 
-  // Each throws invalid_argument if a parameter is out of range.
-  Event(event::DiscreteLaplace event);   // NOLINT(google-explicit-constructor)
-  Event(event::DiscreteGaussian event);  // NOLINT(google-explicit-constructor)
-  Event(event::Pure event);              // NOLINT(google-explicit-constructor)
-  Event(event::Zcdp event);              // NOLINT(google-explicit-constructor)
-  Event(event::Repeat event);            // NOLINT(google-explicit-constructor)
-  Event(event::Compose event);           // NOLINT(google-explicit-constructor)
+  // Each throws invalid_argument if a parameter is out of range. Implicit on purpose: an event of
+  // any class is an event.
+  Event(event::DiscreteLaplace event);
+  Event(event::DiscreteGaussian event);
+  Event(event::Pure event);
+  Event(event::Zcdp event);
+  Event(event::Repeat event);
+  Event(event::Compose event);
 
   const Node& node() const;
   bool operator==(const Event& other) const;

@@ -1,4 +1,6 @@
 // Base: the error table, quantities, integers, digests, text and durable files.
+#include "support/temporary_folder.hpp"
+
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -11,7 +13,6 @@
 #include <sys/stat.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -101,12 +102,7 @@ TEST(Text, Utf8) {
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    char pattern[] = "/tmp/shoal-base-XXXXXX";
-    folder_ = mkdtemp(pattern);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Files, AreReplacedWholeOrRefused) {
@@ -123,7 +119,7 @@ TEST_F(Files, AreReplacedWholeOrRefused) {
   EXPECT_EQ(read_file(path), "two");
   EXPECT_EQ(read_file_head(path, 2), "tw");
   // No temporary file stays behind.
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 TEST_F(Files, ErrorsHaveTheirCode) {
@@ -136,7 +132,7 @@ TEST_F(Files, ErrorsHaveTheirCode) {
     return ErrorCode::internal;
   };
   EXPECT_EQ(code_of([&] { read_file(folder_ / "missing"); }), ErrorCode::not_found);
-  EXPECT_EQ(code_of([&] { read_file(folder_); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { read_file(folder_.path()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { write_file_durably(folder_ / "no" / "such", "x", IfExists::replace); }),
             ErrorCode::io);
   EXPECT_EQ(code_of([&] { write_file_durably("/dev/full/x", "x", IfExists::replace); }),

@@ -13,7 +13,7 @@
 namespace shoal::ledger {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 
 constexpr int kWorkers = 4;
 constexpr int kRequests = 40;  // of each worker, of epsilon 0.01: four times 0.4

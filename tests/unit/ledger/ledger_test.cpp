@@ -14,7 +14,7 @@
 namespace shoal::ledger {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 
 class LedgerTest : public ::testing::Test {
  protected:

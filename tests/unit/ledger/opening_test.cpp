@@ -12,7 +12,7 @@
 namespace shoal::ledger {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 
 std::optional<ErrorCode> opening(const std::filesystem::path& path, const Options& options = {}) {
   return code_of([&] { Ledger(path, options); });

@@ -15,7 +15,7 @@
 namespace shoal::ledger {
 namespace {
 
-using namespace shoal::test;  // NOLINT(google-build-using-namespace)
+using namespace shoal::test;
 
 constexpr const char* kUnlock =
     "DROP TRIGGER entry_no_update; DROP TRIGGER entry_no_delete; PRAGMA ignore_check_constraints = "

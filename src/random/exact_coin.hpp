@@ -1,12 +1,8 @@
-// The coins of bernoulli.hpp for any unsigned integer type, so that one text serves 128-bit and
-// unbounded numbers. They only double, multiply by a small number, compare and subtract: no
-// division, no fractions to reduce, nothing in a library that has to be right but those.
-//
-// An Integer must hold 2 * denominator * k for every k that occurs. k is the length of a run of
-// successes with chances at most 1, 1/2, 1/3, ...: it passes 40 with probability below 2^-159 and
-// cannot reach 2^32.
+// The coins of bernoulli.hpp, with the length of the first word as a parameter: tests play all
+// short words, release builds use long ones.
 #pragma once
 
+#include <shoal/numeric/enclosure.hpp>
 #include <shoal/random/bit_source.hpp>
 
 #include <cstdint>
@@ -16,8 +12,9 @@ namespace shoal::random {
 // True with probability numerator / denominator, for 0 <= numerator and 0 < denominator.
 //
 // Compares a uniform real number with the probability, binary digit by binary digit; the first
-// digits that differ decide. Each pair of digits differs with probability one half, so two bits are
-// used on average.
+// digits that differ decide. It only doubles, compares and subtracts: no division, no fraction to
+// reduce, nothing in a library that has to be right but those. An Integer must hold 2 *
+// denominator.
 template <class Integer>
 bool exact_bernoulli(Integer numerator, const Integer& denominator, BitSource& bits) {
   if (numerator >= denominator) return true;
@@ -32,33 +29,14 @@ bool exact_bernoulli(Integer numerator, const Integer& denominator, BitSource& b
   return false;
 }
 
-// True with probability exp(-numerator / denominator), for 0 <= numerator <= denominator.
-//
-// The run of successes with chances x, x/2, x/3, ... has at least k with probability x^k / k!, so
-// its length is even with probability 1 - x + x^2/2! - ... = exp(-x).
-template <class Integer>
-bool exact_bernoulli_exp_minus_fraction(const Integer& numerator, const Integer& denominator,
-                                        BitSource& bits) {
-  std::uint32_t run = 0;
-  Integer scaled = denominator;
-  while (exact_bernoulli(numerator, scaled, bits)) {
-    ++run;
-    scaled += denominator;
-  }
-  return run % 2 == 0;
-}
+// True with probability exp(-numerator / denominator), for 0 < denominator and 1 <= first_bits
+// <= 64. One word against bounds of 120 bits, the same work whatever comes out; more digits only if
+// the word lies between the bounds.
+bool exact_bernoulli_exp_minus(std::uint64_t numerator, std::uint64_t denominator, int first_bits,
+                               BitSource& bits);
 
-// True with probability exp(-numerator / denominator), for 0 <= numerator and 0 < denominator.
-// exp(-x) = exp(-1)^n exp(-(x - n)); the first failure ends it, so large exponents cost no more
-// than small.
-template <class Integer>
-bool exact_bernoulli_exp_minus(Integer numerator, const Integer& denominator, BitSource& bits) {
-  const Integer one = 1;
-  while (numerator > denominator) {
-    if (!exact_bernoulli_exp_minus_fraction(one, one, bits)) return false;
-    numerator -= denominator;
-  }
-  return exact_bernoulli_exp_minus_fraction(numerator, denominator, bits);
-}
+// The same for numbers of any size, by enclosures from the start.
+bool exact_bernoulli_exp_minus(const numeric::BigInt& numerator, const numeric::BigInt& denominator,
+                               BitSource& bits);
 
 }  // namespace shoal::random

@@ -1,9 +1,9 @@
+#include "random/key_stream.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/random/secure_source.hpp>
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -12,15 +12,16 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <system_error>
 
 namespace shoal::random {
 namespace {
 
-constexpr std::size_t kKeySize = 32;
-constexpr std::size_t kMappingSize = 8192;
+constexpr std::size_t kMappingSize = 16384;
+constexpr std::size_t kLargeRequest = 4096;  // from here on a run of its own is cheaper than a copy
+constexpr std::size_t kLongestRun = 65536;   // bytes of the caller under one key
+constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 [[noreturn]] void fail(const char* what, const char* remedy) {
   throw Error(ErrorCode::unavailable, fmt::format("no randomness: {}; {}", what, remedy));
@@ -44,25 +45,28 @@ void take_entropy(std::span<unsigned char> bytes) {
   }
 }
 
-struct CipherFree {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
+// Moves bytes out of the buffer. The zeros stay: the compiler cannot see the last use of a mapping.
+template <std::size_t count>
+void hand_out(unsigned char* from, void* to) {
+  std::memcpy(to, from, count);
+  std::memset(from, 0, count);
+}
 
-// Overwrites the bytes with the key stream of `key`. The context, which holds the expanded key
-// outside the wiped mapping, lives only for this call; OpenSSL cleanses it.
-void key_stream(const unsigned char* key, std::span<unsigned char> bytes) {
-  const std::array<unsigned char, 16>
-      counter{};  // a key is used once, so the counter may start at zero
-  const std::unique_ptr<EVP_CIPHER_CTX, CipherFree> context(EVP_CIPHER_CTX_new());
-  std::memset(bytes.data(), 0, bytes.size());
-  int written = 0;
-  const bool done =
-      context &&
-      EVP_EncryptInit_ex(context.get(), EVP_aes_256_ctr(), nullptr, key, counter.data()) == 1 &&
-      EVP_EncryptUpdate(context.get(), bytes.data(), &written, bytes.data(),
-                        static_cast<int>(bytes.size())) == 1 &&
-      written == static_cast<int>(bytes.size());
-  if (!done) fail("the cipher AES-256-CTR failed", "check the OpenSSL library and its providers");
+// For few bytes, fixed sizes take less time than the calls of memcpy and memset.
+void hand_out(unsigned char* from, unsigned char* to, std::size_t count) {
+  constexpr std::size_t kFew = 64;
+  constexpr std::size_t kStep = 16;
+  if (count > kFew) {
+    std::memcpy(to, from, count);
+    std::memset(from, 0, count);
+    return;
+  }
+  for (; count >= kStep; count -= kStep, from += kStep, to += kStep) hand_out<kStep>(from, to);
+  if (count >= kWord) {
+    hand_out<kWord>(from, to);
+    count -= kWord, from += kWord, to += kWord;
+  }
+  for (; count > 0; --count) hand_out<1>(from++, to++);
 }
 
 }  // namespace
@@ -70,15 +74,26 @@ void key_stream(const unsigned char* key, std::span<unsigned char> bytes) {
 // All zero means: not keyed, nothing buffered. That is how the mapping starts and what a child
 // finds.
 struct SecureSource::State {
-  static constexpr std::size_t kBufferSize = kMappingSize - 2 * sizeof(std::size_t);
+  static constexpr std::size_t kBufferSize = kMappingSize - 64;
 
   std::size_t keyed;
   std::size_t available;  // bytes at the end of the buffer that were not used yet
-  std::array<unsigned char, kBufferSize> buffer;  // starts with the key
+  alignas(32) std::array<unsigned char, kKeySize> key;
+  std::array<unsigned char, kBufferSize> buffer;  // begins with a cache line
+
+  // The next bytes to hand out; from here on they are taken.
+  unsigned char* take(std::size_t count) {
+    unsigned char* next = buffer.data() + (kBufferSize - available);
+    available -= count;
+    return next;
+  }
 };
 
-SecureSource::SecureSource() : state_(nullptr) {
+SecureSource::SecureSource() : SecureSource(best_key_stream()) {}
+
+SecureSource::SecureSource(KeyStream stream) : state_(nullptr), stream_(stream) {
   static_assert(sizeof(State) == kMappingSize);
+  if (!can_run(stream)) fail("the processor lacks the chosen cipher", "leave the choice open");
   void* mapping =
       ::mmap(nullptr, kMappingSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) fail_with_errno("mmap failed", errno);
@@ -92,46 +107,58 @@ SecureSource::SecureSource() : state_(nullptr) {
 }
 
 SecureSource::~SecureSource() {
-  OPENSSL_cleanse(state_, kMappingSize);
+  ::explicit_bzero(state_, kMappingSize);
   ::munmap(state_, kMappingSize);
 }
 
 void SecureSource::rekey() {
+  ::explicit_bzero(state_, kMappingSize);
+  take_entropy(state_->key);
+  state_->keyed = 1;
+}
+
+// Spends the key on these bytes. Until the run is whole there is no key, and an exception leaves
+// nothing that could be used again.
+void SecureSource::run(std::span<unsigned char> bytes) {
+  if (state_->keyed == 0) rekey();
   state_->keyed = 0;
-  state_->available = 0;
-  take_entropy(std::span(state_->buffer).first(kKeySize));
+  try {
+    run_key_stream(stream_, state_->key, StreamStart{}, bytes);
+  } catch (...) {
+    ::explicit_bzero(state_, kMappingSize);
+    throw;
+  }
   state_->keyed = 1;
 }
 
 void SecureSource::refill() {
-  if (state_->keyed == 0) rekey();
-  std::array<unsigned char, kKeySize> key{};
-  std::copy_n(state_->buffer.begin(), kKeySize, key.begin());
-  // Until the stream is whole there is no key: an exception below leaves nothing that could be
-  // reused.
-  state_->keyed = 0;
-  try {
-    key_stream(key.data(), state_->buffer);
-  } catch (...) {
-    OPENSSL_cleanse(key.data(), key.size());
-    OPENSSL_cleanse(state_, kMappingSize);
-    throw;
-  }
-  OPENSSL_cleanse(key.data(), key.size());
-  state_->available = State::kBufferSize - kKeySize;
-  state_->keyed = 1;
+  state_->available = 0;
+  run(state_->buffer);
+  state_->available = State::kBufferSize;
 }
 
 void SecureSource::fill(std::span<unsigned char> bytes) {
+  if (bytes.size() >= kLargeRequest) {
+    for (std::size_t done = 0; done < bytes.size(); done += kLongestRun) {
+      run(bytes.subspan(done, std::min(bytes.size() - done, kLongestRun)));
+    }
+    return;
+  }
   while (!bytes.empty()) {
     if (state_->available == 0) refill();
     const std::size_t count = std::min(bytes.size(), state_->available);
-    unsigned char* next = state_->buffer.data() + (State::kBufferSize - state_->available);
-    std::memcpy(bytes.data(), next, count);
-    OPENSSL_cleanse(next, count);
-    state_->available -= count;
+    hand_out(state_->take(count), bytes.data(), count);
     bytes = bytes.subspan(count);
   }
+}
+
+std::uint64_t SecureSource::next_bits(int count) {
+  SHOAL_CHECK(count >= 0 && count <= 64);
+  if (count == 0) return 0;
+  if (state_->available < kWord) refill();
+  std::uint64_t bits = 0;
+  hand_out<kWord>(state_->take(kWord), &bits);
+  return bits >> (64 - count);
 }
 
 }  // namespace shoal::random

@@ -3,6 +3,8 @@
 
 #include <shoal/random/bit_source.hpp>
 
+#include <cstring>
+
 namespace shoal::test {
 
 class SeededSource final : public random::BitSource {
@@ -10,7 +12,12 @@ class SeededSource final : public random::BitSource {
   explicit SeededSource(std::uint64_t seed) : state_(seed * 0xD1342543DE82EF95u) {}
 
   void fill(std::span<unsigned char> bytes) override {
-    for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(next() >> 56);
+    while (!bytes.empty()) {
+      const std::uint64_t word = next();
+      const std::size_t count = bytes.size() < sizeof(word) ? bytes.size() : sizeof(word);
+      std::memcpy(bytes.data(), &word, count);
+      bytes = bytes.subspan(count);
+    }
   }
 
   std::uint64_t next_bits(int count) override { return count == 0 ? 0 : next() >> (64 - count); }

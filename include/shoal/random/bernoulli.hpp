@@ -10,8 +10,8 @@ namespace shoal::random {
 // True with probability numerator / denominator. Throws invalid_argument if that is no probability.
 bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, BitSource& bits);
 
-// True with probability exp(-numerator / denominator) (Canonne, Kamath and Steinke 2020, algorithm
-// 1). Throws invalid_argument if the denominator is 0.
+// True with probability exp(-numerator / denominator). The time does not depend on what comes out,
+// but with probability below 2^-60. Throws invalid_argument if the denominator is 0.
 bool bernoulli_exp_minus(std::uint64_t numerator, std::uint64_t denominator, BitSource& bits);
 
 }  // namespace shoal::random

@@ -1,21 +1,36 @@
 // Discrete Laplace noise, sampled exactly: P(x) = (1 - q) / (1 + q) q^|x| on the integers, q =
-// e^(-1/scale), where the scale is the exact value of the double.
-//
-// The time a draw takes depends on the noise drawn (never on any data: a sampler sees none). Who
-// could time single draws would learn something about the noise; see docs/design/known_limits.md.
+// e^(-1/scale), where the scale is the exact value of the double. Never clamped: clamping noise
+// (unlike clamping the noisy sum) breaks the guarantee. Proof: src/random/exact_sampling.proof.md.
 #pragma once
 
 #include <shoal/base/int128.hpp>
 #include <shoal/random/bit_source.hpp>
 
+#include <cstdint>
+#include <memory>
+#include <span>
+
 namespace shoal::random {
 
-// Throws invalid_argument unless kMinScale <= scale <= kMaxScale.
-//
-// The result is the noise itself, never clamped, since clamping noise (unlike clamping the noisy
-// sum) breaks the guarantee. 128 bits always hold it: |x| < 2^53 (v + 1), where v counts coin
-// tosses of this very call in 64 bits, and no machine tosses 2^64 coins. |x| > 2^64 has probability
-// below e^-16000.
+class DigitLaw;
+
+// One scale, prepared once. Immutable: threads may share it, each with its own source.
+class DiscreteLaplaceSampler {
+ public:
+  // Throws invalid_argument unless kMinScale <= scale <= kMaxScale.
+  explicit DiscreteLaplaceSampler(double scale);
+
+  // Neither time nor bits depend on the values, but for a word that falls on a threshold, which is
+  // decided with more bits: probability below 2^-24 for each value. Values beyond 64 bits have
+  // probability below e^-4096 and end in an internal error, never in a wrong value.
+  void fill(std::span<std::int64_t> values, BitSource& bits) const;
+  Int128 sample(BitSource& bits) const;
+
+ private:
+  std::shared_ptr<const DigitLaw> law_;
+};
+
+// One value. Who draws several of one scale is faster with a sampler.
 Int128 sample_discrete_laplace(double scale, BitSource& bits);
 
 }  // namespace shoal::random

@@ -1,5 +1,6 @@
 // Uniform numbers and coins, exhaustively: every bit string up to a length is played, and the
 // probability decided must bracket the exact one. No sampling error, so no false alarms.
+#include "random/exact_coin.hpp"
 #include "support/prefix_tree.hpp"
 
 #include <shoal/base/error.hpp>
@@ -107,15 +108,20 @@ struct Exponent {
 class BernoulliExpMinus : public testing::TestWithParam<Exponent> {};
 
 TEST_P(BernoulliExpMinus, DecidedMassBracketsTheChance) {
+  // A word of k bits decides all but the one interval in which the chance lies.
   const Exponent x = GetParam();
+  constexpr int kBits = 14;
   const auto mass = decided_mass<bool>(
-      [x](BitSource& bits) { return bernoulli_exp_minus(x.numerator, x.denominator, bits); }, 18);
+      [x](BitSource& bits) {
+        return exact_bernoulli_exp_minus(x.numerator, x.denominator, kBits, bits);
+      },
+      kBits);
   const double chance =
       std::exp(-static_cast<double>(x.numerator) / static_cast<double>(x.denominator));
   EXPECT_LE(mass.of(true), chance + 1e-15);
   EXPECT_GE(mass.of(true) + mass.undecided, chance - 1e-15);
   EXPECT_NEAR(mass.of(true) + mass.of(false) + mass.undecided, 1, 1e-15);
-  EXPECT_LT(mass.undecided, 0.01);
+  EXPECT_LE(mass.undecided, std::ldexp(1.0, -kBits));
 }
 
 INSTANTIATE_TEST_SUITE_P(Exponents, BernoulliExpMinus,

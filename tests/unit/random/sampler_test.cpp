@@ -1,73 +1,24 @@
-// The exact samplers on small cases, exhaustively (see coin_test.cpp), and at the ends of their
-// range. tests/contract holds the statistical part.
-#include "support/prefix_tree.hpp"
+// The samplers as their users see them: ranges, both ends of them, and known answers. What they do
+// with every word is in digit_law_test.cpp and gaussian_law_test.cpp; tests/statistical has the
+// laws.
 #include "support/seeded_source.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/random/discrete_gaussian.hpp>
 #include <shoal/random/discrete_laplace.hpp>
+#include <shoal/random/geometric.hpp>
+#include <shoal/random/rounded_laplace.hpp>
+#include <shoal/random/rounded_normal.hpp>
 #include <shoal/random/scale.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace shoal::random {
 namespace {
-
-double laplace_pmf(double scale, long long x) {
-  return std::tanh(0.5 / scale) * std::exp(-std::fabs(static_cast<double>(x)) / scale);
-}
-
-double gaussian_pmf(double sigma, long long x) {
-  const auto weight = [sigma](long long k) {
-    return std::exp(-0.5 * static_cast<double>(k * k) / (sigma * sigma));
-  };
-  double total = weight(0);
-  for (long long k = 1; k < 1000; ++k) total += 2 * weight(k);
-  return weight(x) / total;
-}
-
-using Pmf = double (*)(double, long long);
-using Sampler = Int128 (*)(double, BitSource&);
-
-struct SmallCase {
-  const char* name;
-  Sampler sampler;
-  Pmf pmf;
-  double scale;
-  std::size_t depth;  // length of the bit strings played
-  double undecided;   // the probability that they may leave open
-};
-
-class SmallCases : public testing::TestWithParam<SmallCase> {};
-
-TEST_P(SmallCases, DecidedMassBracketsThePmf) {
-  const SmallCase& small = GetParam();
-  const auto mass = test::decided_mass<long long>(
-      [&](BitSource& bits) { return static_cast<long long>(small.sampler(small.scale, bits)); },
-      small.depth);
-  EXPECT_LT(mass.undecided, small.undecided);
-  for (long long x = -40; x <= 40; ++x) {
-    const double exact = small.pmf(small.scale, x);
-    EXPECT_LE(mass.of(x), exact + 1e-14) << x;
-    EXPECT_GE(mass.of(x) + mass.undecided, exact - 1e-14) << x;
-    EXPECT_EQ(mass.of(x), mass.of(-x)) << x;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Samplers, SmallCases,
-    testing::Values(SmallCase{"LaplaceOne", sample_discrete_laplace, laplace_pmf, 1, 20, 0.04},
-                    SmallCase{"LaplaceHalf", sample_discrete_laplace, laplace_pmf, 0.5, 19, 0.12},
-                    SmallCase{"LaplaceThree", sample_discrete_laplace, laplace_pmf, 3, 18, 0.3},
-                    SmallCase{"LaplaceOneAndAHalf", sample_discrete_laplace, laplace_pmf, 1.5, 18,
-                              0.4},
-                    SmallCase{"GaussianOne", sample_discrete_gaussian, gaussian_pmf, 1, 17, 0.6},
-                    SmallCase{"GaussianHalf", sample_discrete_gaussian, gaussian_pmf, 0.5, 17, 0.5},
-                    SmallCase{"GaussianTwo", sample_discrete_gaussian, gaussian_pmf, 2, 17, 0.65}),
-    [](const auto& parameter) { return parameter.param.name; });
 
 TEST(DyadicScale, IsTheExactValueInLowestTerms) {
   test::SeededSource bits(7);
@@ -93,6 +44,9 @@ TEST(Samplers, RefuseScalesOutOfRange) {
                              std::nextafter(kMaxScale, infinity)}) {
     EXPECT_THROW(sample_discrete_laplace(scale, bits), Error) << scale;
     EXPECT_THROW(sample_discrete_gaussian(scale, bits), Error) << scale;
+    EXPECT_THROW(sample_geometric(scale, bits), Error) << scale;
+    EXPECT_THROW(sample_rounded_laplace(scale, bits), Error) << scale;
+    EXPECT_THROW(sample_rounded_normal(scale, bits), Error) << scale;
   }
 }
 
@@ -111,6 +65,57 @@ TEST(Samplers, WorkAtBothEndsOfTheRange) {
   // Means of |x|: scale, and sigma sqrt(2 / pi). Six standard errors, a false alarm in 5e8.
   EXPECT_NEAR(laplace_total / kDraws / kMaxScale, 1, 6 / std::sqrt(kDraws));
   EXPECT_NEAR(gaussian_total / kDraws / kMaxScale, 0.797884560803, 6 * 0.6028 / std::sqrt(kDraws));
+}
+
+// Bits of a fixed stream and what was made of them when every threshold had been checked against
+// two oracles: a change of law, of word order or of a kernel shows here first.
+template <class Sampler>
+std::vector<std::int64_t> known_answer(double scale) {
+  test::SeededSource bits(99);
+  std::vector<std::int64_t> values(6);
+  Sampler(scale).fill(values, bits);
+  return values;
+}
+
+using Values = std::vector<std::int64_t>;
+
+TEST(Samplers, GiveKnownAnswers) {
+  EXPECT_EQ(known_answer<DiscreteLaplaceSampler>(1), (Values{0, 0, 1, -1, -1, 0}));
+  EXPECT_EQ(known_answer<DiscreteLaplaceSampler>(10), (Values{2, -3, -5, -2, 0, 3}));
+  EXPECT_EQ(known_answer<DiscreteLaplaceSampler>(1e3), (Values{5202, -292, 477, -458, 512, -2133}));
+  EXPECT_EQ(known_answer<DiscreteLaplaceSampler>(1e6),
+            (Values{425042, 550243, -201182, -54218, -424001, 2186836}));
+  EXPECT_EQ(known_answer<DiscreteLaplaceSampler>(kMaxScale),
+            (Values{-2891980091325523, -732371453240676, 2527676051165661, -80921617552330,
+                    1292658761431104, 2665639909121620}));
+  EXPECT_EQ(known_answer<DiscreteGaussianSampler>(1), (Values{0, -1, 1, 0, 0, 0}));
+  EXPECT_EQ(known_answer<DiscreteGaussianSampler>(10), (Values{-5, -7, 5, -3, -1, 4}));
+  EXPECT_EQ(known_answer<DiscreteGaussianSampler>(1e3),
+            (Values{433, -545, -378, 164, -954, -1935}));
+  EXPECT_EQ(known_answer<DiscreteGaussianSampler>(1e6),
+            (Values{443593, -558441, -125541, 167969, -977742, -1982051}));
+  EXPECT_EQ(known_answer<DiscreteGaussianSampler>(kMaxScale),
+            (Values{636294520857188, -832549263177677, -495021345546033, 486936888251526,
+                    1929698975548501, -3431809061062900}));
+  EXPECT_EQ(known_answer<GeometricSampler>(2.5), (Values{1, 1, 2, 0, 0, 1}));
+  EXPECT_EQ(known_answer<GeometricSampler>(1e5),
+            (Values{97362, 25955, 131549, 21449, 96320, 56916}));
+  EXPECT_EQ(known_answer<RoundedLaplaceSampler>(2.5), (Values{-2, 2, 0, 0, -1, -2}));
+  EXPECT_EQ(known_answer<RoundedLaplaceSampler>(1e5),
+            (Values{-97363, -25956, -131550, -21450, -96321, 56917}));
+  EXPECT_EQ(known_answer<RoundedNormalSampler>(0.75), (Values{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(known_answer<RoundedNormalSampler>(2.5), (Values{1, -1, -1, 1, 4, -7}));
+  EXPECT_EQ(known_answer<RoundedNormalSampler>(1e5),
+            (Values{37037, -48461, -28814, 28343, 86254, 177859}));
+}
+
+TEST(Samplers, AnEmptyRequestTakesNoBits) {
+  test::SeededSource used(5);
+  test::SeededSource unused(5);
+  DiscreteLaplaceSampler(3).fill({}, used);
+  DiscreteGaussianSampler(3).fill({}, used);
+  DiscreteGaussianSampler(300).fill({}, used);
+  EXPECT_EQ(used.next_u64(), unused.next_u64());
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+// Rounded normal noise, sampled exactly: the integer nearest to a continuous normal variable of
+// mean 0 and standard deviation sigma, where sigma is the exact value of the double.
+#pragma once
+
+#include <shoal/base/int128.hpp>
+#include <shoal/random/bit_source.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace shoal::random {
+
+class GaussianLaw;
+
+// One sigma, prepared once. Immutable: threads may share it, each with its own source.
+class RoundedNormalSampler {
+ public:
+  // Throws invalid_argument unless kMinScale <= sigma <= kMaxScale.
+  explicit RoundedNormalSampler(double sigma);
+
+  // Neither time nor bits depend on the values: trials that are rejected are rejected independently
+  // of what is accepted. The exception is a word too close to a threshold, which is decided with
+  // more bits: probability below 2^-23 for each value. Values beyond 64 bits have probability below
+  // e^-10000 and end in an internal error, never in a wrong value.
+  void fill(std::span<std::int64_t> values, BitSource& bits) const;
+  Int128 sample(BitSource& bits) const;
+
+ private:
+  std::shared_ptr<const GaussianLaw> law_;
+};
+
+// One value. Who draws several of one sigma is faster with a sampler.
+Int128 sample_rounded_normal(double sigma, BitSource& bits);
+
+}  // namespace shoal::random

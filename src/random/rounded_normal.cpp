@@ -1,0 +1,20 @@
+#include "random/gaussian_law.hpp"
+
+#include <shoal/random/rounded_normal.hpp>
+
+namespace shoal::random {
+
+RoundedNormalSampler::RoundedNormalSampler(double sigma)
+    : law_(std::make_shared<const GaussianLaw>(sigma, GaussianKind::rounded)) {}
+
+void RoundedNormalSampler::fill(std::span<std::int64_t> values, BitSource& bits) const {
+  law_->fill(values, bits);
+}
+
+Int128 RoundedNormalSampler::sample(BitSource& bits) const { return law_->sample(bits); }
+
+Int128 sample_rounded_normal(double sigma, BitSource& bits) {
+  return RoundedNormalSampler(sigma).sample(bits);
+}
+
+}  // namespace shoal::random

@@ -7,5 +7,5 @@ test: ; @scripts/setup --tests && cmake --preset dev && cmake --build --preset d
 
 format: ; @git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
 check: ; @scripts/setup --tests && scripts/check_format && scripts/check_layers.py
-bench: ; @scripts/setup && cmake --preset bench && cmake --build --preset bench && bench/compare/query/run
+bench: ; @scripts/setup --tests && cmake --preset bench && cmake --build --preset bench && bench/compare/query/run && bench/compare/noise/run
 clean: ; @rm -rf build demo

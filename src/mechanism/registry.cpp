@@ -32,6 +32,11 @@ std::vector<std::string> all_names(std::index_sequence<Index...>) {
   return {std::string(name(std::variant_alternative_t<Index, AnyMechanism>{}))...};
 }
 
+double width_of(const DiscreteLaplace& spec) { return spec.scale; }
+double width_of(const DiscreteGaussian& spec) { return spec.sigma; }
+double width_of(const RoundedLaplace& spec) { return spec.scale; }
+double width_of(const RoundedGaussian& spec) { return spec.sigma; }
+
 constexpr auto kIndices = std::make_index_sequence<std::variant_size_v<AnyMechanism>>{};
 
 }  // namespace
@@ -73,8 +78,7 @@ std::string to_json(const AnyMechanism& spec) {
 }
 
 double noise_scale(const AnyMechanism& spec) {
-  if (const auto* laplace = std::get_if<DiscreteLaplace>(&spec)) return laplace->scale;
-  return std::get<DiscreteGaussian>(spec).sigma;
+  return std::visit([](const auto& member) { return width_of(member); }, spec);
 }
 
 AnyMechanism mechanism_from_json(std::string_view text) {

@@ -3,6 +3,10 @@
 #include <shoal/numeric/units.hpp>
 #include <shoal/privacy/charge.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace shoal::privacy {
 namespace {
 
@@ -18,6 +22,21 @@ Charge pure_charge(std::int64_t epsilon_units) {
   return {epsilon_units, numeric::ratio_units_up(rho, 1, kRhoDecimals)};
 }
 
+Charge gaussian_charge(double sensitivity, double sigma) {
+  if (sensitivity == 0) return {};
+  return {std::nullopt, numeric::half_square_ratio_units_up(sensitivity, sigma, kRhoDecimals)};
+}
+
+[[noreturn]] void no_delta(const char* name, double delta) {
+  throw Error(
+      ErrorCode::unsupported,
+      fmt::format(
+          "{} with delta {} cannot be charged: this accountant counts pure epsilon and zCDP "
+          "only and has no delta of its own to spend; use delta 0, or a mechanism such as "
+          "randomized_response, discrete_laplace or discrete_gaussian",
+          name, delta));
+}
+
 std::int64_t multiply_checked(std::int64_t amount, std::int64_t count) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(amount, count, &product)) too_large();
@@ -29,9 +48,35 @@ struct Pricer {
     return pure_charge(numeric::ratio_units_up(e.sensitivity, e.scale, kEpsilonDecimals));
   }
   Charge operator()(const event::DiscreteGaussian& e) const {
-    if (e.sensitivity == 0) return {};
-    return {std::nullopt,
-            numeric::half_square_ratio_units_up(e.sensitivity, e.sigma, kRhoDecimals)};
+    return gaussian_charge(e.sensitivity, e.sigma);
+  }
+  Charge operator()(const event::Laplace& e) const {
+    return pure_charge(numeric::ratio_units_up(e.sensitivity, e.scale, kEpsilonDecimals));
+  }
+  Charge operator()(const event::Gaussian& e) const {
+    return gaussian_charge(e.sensitivity, e.sigma);
+  }
+  // The samplers take the double for its exact value, so the charge does too: 0.1 costs a unit more
+  // than a tenth.
+  Charge operator()(const event::RandomizedResponse& e) const {
+    return pure_charge(numeric::ratio_units_up(e.epsilon, 1, kEpsilonDecimals));
+  }
+  Charge operator()(const event::LeakyRandomizedResponse& e) const {
+    if (e.delta > 0) no_delta("leaky_randomized_response", e.delta);
+    return pure_charge(numeric::ratio_units_up(e.epsilon, 1, kEpsilonDecimals));
+  }
+  Charge operator()(const event::NameAndShame& e) const {
+    if (e.delta > 0) no_delta("name_and_shame", e.delta);
+    return {};
+  }
+  // epsilon^2 / 8 = (epsilon / 2)^2 / 2; above epsilon of about 8 the pure bound is the smaller.
+  Charge operator()(const event::Exponential& e) const {
+    Charge charge = pure_charge(numeric::ratio_units_up(e.epsilon, 1, kEpsilonDecimals));
+    if (e.epsilon <= 8) {
+      charge.rho_units = std::min(charge.rho_units,
+                                  numeric::half_square_ratio_units_up(e.epsilon, 2, kRhoDecimals));
+    }
+    return charge;
   }
   Charge operator()(const event::Pure& e) const {
     return pure_charge(numeric::decimal_units_up(e.epsilon, kEpsilonDecimals));

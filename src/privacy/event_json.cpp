@@ -7,7 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <string_view>
+#include <vector>
 
 namespace shoal::privacy {
 namespace {
@@ -26,6 +31,24 @@ struct Writer {
   }
   Json operator()(const event::DiscreteGaussian& e) const {
     return {{"discrete_gaussian", {{"sigma", e.sigma}, {"sensitivity", e.sensitivity}}}};
+  }
+  Json operator()(const event::Laplace& e) const {
+    return {{"laplace", {{"scale", e.scale}, {"sensitivity", e.sensitivity}}}};
+  }
+  Json operator()(const event::Gaussian& e) const {
+    return {{"gaussian", {{"sigma", e.sigma}, {"sensitivity", e.sensitivity}}}};
+  }
+  Json operator()(const event::RandomizedResponse& e) const {
+    return {{"randomized_response", {{"epsilon", e.epsilon}, {"categories", e.categories}}}};
+  }
+  Json operator()(const event::LeakyRandomizedResponse& e) const {
+    return {{"leaky_randomized_response", {{"epsilon", e.epsilon}, {"delta", e.delta}}}};
+  }
+  Json operator()(const event::NameAndShame& e) const {
+    return {{"name_and_shame", {{"delta", e.delta}}}};
+  }
+  Json operator()(const event::Exponential& e) const {
+    return {{"exponential", {{"epsilon", e.epsilon}}}};
   }
   Json operator()(const event::Pure& e) const { return {{"pure", {{"epsilon", e.epsilon}}}}; }
   Json operator()(const event::Zcdp& e) const { return {{"zcdp", {{"rho", e.rho}}}}; }
@@ -64,43 +87,115 @@ double number(const Json& body, const std::string& place, const char* field) {
   return body.at(field).get<double>();
 }
 
+std::int64_t whole(const Json& body, const std::string& place, const char* field) {
+  const Json& value = body.at(field);
+  // Whole numbers beyond int64 are refused too: reading one would wrap it.
+  if (!value.is_number_integer() ||
+      (value.is_number_unsigned() &&
+       value.get<std::uint64_t>() >
+           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))) {
+    refuse(place + "/" + field, "expected a whole number");
+  }
+  return value.get<std::int64_t>();
+}
+
 Event read(const Json& json, const std::string& place, int depth);
 
-Event read_named(const std::string& name, const Json& body, const std::string& place, int depth) {
-  if (name == "discrete_laplace") {
-    require_fields(body, place, {"scale", "sensitivity"});
-    return event::DiscreteLaplace{number(body, place, "scale"), number(body, place, "sensitivity")};
+// The body of one event and where it stands.
+struct Body {
+  const Json& json;
+  const std::string& place;
+  int depth;
+
+  void fields(std::initializer_list<const char*> names) const {
+    require_fields(json, place, names);
   }
-  if (name == "discrete_gaussian") {
-    require_fields(body, place, {"sigma", "sensitivity"});
-    return event::DiscreteGaussian{number(body, place, "sigma"),
-                                   number(body, place, "sensitivity")};
+  double number(const char* field) const { return privacy::number(json, place, field); }
+  std::int64_t whole(const char* field) const { return privacy::whole(json, place, field); }
+};
+
+template <class Noise>
+Event read_laplace(const Body& body) {
+  body.fields({"scale", "sensitivity"});
+  return Noise{body.number("scale"), body.number("sensitivity")};
+}
+
+template <class Noise>
+Event read_gaussian(const Body& body) {
+  body.fields({"sigma", "sensitivity"});
+  return Noise{body.number("sigma"), body.number("sensitivity")};
+}
+
+template <class Loss>
+Event read_epsilon(const Body& body) {
+  body.fields({"epsilon"});
+  return Loss{body.number("epsilon")};
+}
+
+Event read_randomized_response(const Body& body) {
+  body.fields({"epsilon", "categories"});
+  return event::RandomizedResponse{body.number("epsilon"), body.whole("categories")};
+}
+
+Event read_leaky_randomized_response(const Body& body) {
+  body.fields({"epsilon", "delta"});
+  return event::LeakyRandomizedResponse{body.number("epsilon"), body.number("delta")};
+}
+
+Event read_name_and_shame(const Body& body) {
+  body.fields({"delta"});
+  return event::NameAndShame{body.number("delta")};
+}
+
+Event read_zcdp(const Body& body) {
+  body.fields({"rho"});
+  return event::Zcdp{body.number("rho")};
+}
+
+Event read_repeat(const Body& body) {
+  body.fields({"count", "event"});
+  return event::Repeat{body.whole("count"),
+                       read(body.json.at("event"), body.place + "/event", body.depth + 1)};
+}
+
+Event read_compose(const Body& body) {
+  if (!body.json.is_array()) refuse(body.place, "expected a list");
+  event::Compose compose;
+  for (std::size_t i = 0; i < body.json.size(); ++i) {
+    compose.events.push_back(
+        read(body.json[i], fmt::format("{}/{}", body.place, i), body.depth + 1));
   }
-  if (name == "pure") {
-    require_fields(body, place, {"epsilon"});
-    return event::Pure{number(body, place, "epsilon")};
+  return compose;
+}
+
+struct Reader {
+  std::string_view name;
+  Event (*read)(const Body&);
+};
+
+constexpr Reader kReaders[] = {
+    {"discrete_laplace", read_laplace<event::DiscreteLaplace>},
+    {"discrete_gaussian", read_gaussian<event::DiscreteGaussian>},
+    {"laplace", read_laplace<event::Laplace>},
+    {"gaussian", read_gaussian<event::Gaussian>},
+    {"randomized_response", read_randomized_response},
+    {"leaky_randomized_response", read_leaky_randomized_response},
+    {"name_and_shame", read_name_and_shame},
+    {"exponential", read_epsilon<event::Exponential>},
+    {"pure", read_epsilon<event::Pure>},
+    {"zcdp", read_zcdp},
+    {"repeat", read_repeat},
+    {"compose", read_compose},
+};
+static_assert(std::size(kReaders) == std::variant_size_v<Event::Node>);
+
+Event read_named(const std::string& name, const Body& body) {
+  std::vector<std::string_view> known;
+  for (const Reader& reader : kReaders) {
+    if (reader.name == name) return reader.read(body);
+    known.push_back(reader.name);
   }
-  if (name == "zcdp") {
-    require_fields(body, place, {"rho"});
-    return event::Zcdp{number(body, place, "rho")};
-  }
-  if (name == "repeat") {
-    require_fields(body, place, {"count", "event"});
-    if (!body.at("count").is_number_integer()) refuse(place + "/count", "expected a whole number");
-    return event::Repeat{body.at("count").get<std::int64_t>(),
-                         read(body.at("event"), place + "/event", depth + 1)};
-  }
-  if (name == "compose") {
-    if (!body.is_array()) refuse(place, "expected a list");
-    event::Compose compose;
-    for (std::size_t i = 0; i < body.size(); ++i) {
-      compose.events.push_back(read(body[i], fmt::format("{}/{}", place, i), depth + 1));
-    }
-    return compose;
-  }
-  refuse(
-      place,
-      "unknown event; known are discrete_laplace, discrete_gaussian, pure, zcdp, repeat, compose");
+  refuse(body.place, fmt::format("unknown event; known are {}", fmt::join(known, ", ")));
 }
 
 Event read(const Json& json, const std::string& place, int depth) {
@@ -110,7 +205,7 @@ Event read(const Json& json, const std::string& place, int depth) {
   const std::string name = json.begin().key();
   const std::string inner = place + "/" + printable(name, 40);
   try {
-    return read_named(name, json.begin().value(), inner, depth);
+    return read_named(name, Body{json.begin().value(), inner, depth});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_argument) throw;
     refuse(inner, error.what());

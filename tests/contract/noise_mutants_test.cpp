@@ -16,7 +16,9 @@ namespace {
 constexpr int kDraws = 200000;
 constexpr double kFalseAlarm = 1e-6;
 
-std::vector<AnyMechanism> specs() { return {DiscreteLaplace{2}, DiscreteGaussian{2}}; }
+std::vector<AnyMechanism> specs() {
+  return {DiscreteLaplace{2}, DiscreteGaussian{2}, RoundedLaplace{2}, RoundedGaussian{2}};
+}
 
 double p_value(const mutants::Sampler& sampler, const AnyMechanism& spec) {
   test::SeededSource bits(31);

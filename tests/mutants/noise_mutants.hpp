@@ -28,6 +28,12 @@ inline mechanism::AnyMechanism halved(const mechanism::DiscreteLaplace& spec) {
 inline mechanism::AnyMechanism halved(const mechanism::DiscreteGaussian& spec) {
   return mechanism::DiscreteGaussian{spec.sigma / 2};
 }
+inline mechanism::AnyMechanism halved(const mechanism::RoundedLaplace& spec) {
+  return mechanism::RoundedLaplace{spec.scale / 2};
+}
+inline mechanism::AnyMechanism halved(const mechanism::RoundedGaussian& spec) {
+  return mechanism::RoundedGaussian{spec.sigma / 2};
+}
 
 inline std::vector<NoiseMutant> noise_mutants() {
   using mechanism::AnyMechanism;

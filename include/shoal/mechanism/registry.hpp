@@ -8,6 +8,8 @@
 #include <shoal/mechanism/discrete_gaussian.hpp>
 #include <shoal/mechanism/discrete_laplace.hpp>
 #include <shoal/mechanism/mechanism.hpp>
+#include <shoal/mechanism/rounded_gaussian.hpp>
+#include <shoal/mechanism/rounded_laplace.hpp>
 
 #include <string>
 #include <string_view>
@@ -18,7 +20,7 @@ namespace shoal::mechanism {
 template <Mechanism... Specs>
 using Registry = std::variant<Specs...>;
 
-using AnyMechanism = Registry<DiscreteLaplace, DiscreteGaussian>;
+using AnyMechanism = Registry<DiscreteLaplace, DiscreteGaussian, RoundedLaplace, RoundedGaussian>;
 
 void validate(const AnyMechanism& spec);
 Int128 sample(const AnyMechanism& spec, random::BitSource& bits);

@@ -2,7 +2,8 @@
 // (400 times 0.01 sums to less than 4), so the ledger adds these and nothing else.
 //
 // First accountant: pure epsilon by summing and zCDP by summing, side by side. Every pure event is
-// also epsilon * tanh(epsilon / 2) - zCDP; a Gaussian event has no finite pure bound. Proof:
+// also epsilon * tanh(epsilon / 2) - zCDP; a Gaussian event has no finite pure bound. There is no
+// delta in a charge, so events that need one of their own have no price here. Proof:
 // charge.proof.md.
 #pragma once
 
@@ -28,7 +29,9 @@ struct Charge {
   bool operator==(const Charge&) const = default;
 };
 
-// The charge of an event, rounded up. Throws invalid_argument if it is too large to be counted.
+// The charge of an event, rounded up. Throws invalid_argument if it is too large to be counted, and
+// unsupported for leaky_randomized_response and name_and_shame with a delta above 0, alone or
+// inside another event (repeated no times at all, they cost nothing).
 Charge price(const Event& event);
 
 // The charge of both. Throws invalid_argument on overflow: it never wraps.

@@ -5,6 +5,12 @@
 // with its position in the text. Format, one object with one key each:
 //   {"discrete_laplace": {"scale": 20, "sensitivity": 10}}
 //   {"discrete_gaussian": {"sigma": 20, "sensitivity": 10}}
+//   {"laplace": {"scale": 2, "sensitivity": 1}}
+//   {"gaussian": {"sigma": 2, "sensitivity": 1}}
+//   {"randomized_response": {"epsilon": 1, "categories": 4}}
+//   {"leaky_randomized_response": {"epsilon": 1, "delta": 0.000001}}
+//   {"name_and_shame": {"delta": 0.000001}}
+//   {"exponential": {"epsilon": 0.5}}
 //   {"pure": {"epsilon": 0.5}}
 //   {"zcdp": {"rho": 0.02}}
 //   {"repeat": {"count": 3, "event": {...}}}
@@ -39,6 +45,60 @@ struct DiscreteGaussian {
   bool operator==(const DiscreteGaussian&) const = default;
 };
 
+// Noise of density proportional to exp(-|x| / scale) on the real line, added to one number that
+// moves by at most `sensitivity` between neighbours; or anything made of that sum alone, such as
+// rounding it to a grid. (A vector with that sensitivity in L1 norm is a `pure` event: that one
+// coordinate carrying all of it is the worst case is not shown.)
+struct Laplace {
+  double scale;
+  double sensitivity;
+  bool operator==(const Laplace&) const = default;
+};
+
+// Noise of density proportional to exp(-x^2 / (2 sigma^2)), independent in each coordinate of a
+// statistic of any dimension that moves by at most `sensitivity` in L2 norm between neighbours; or
+// anything made of that sum alone.
+struct Gaussian {
+  double sigma;
+  double sensitivity;
+  bool operator==(const Gaussian&) const = default;
+};
+
+// One of `categories` values, reported as it is with probability
+// e^epsilon / (e^epsilon + categories - 1) and otherwise as one of the others, each as likely.
+// epsilon stands for the exact value of the double. categories >= 2.
+struct RandomizedResponse {
+  double epsilon;
+  std::int64_t categories;
+  bool operator==(const RandomizedResponse&) const = default;
+};
+
+// One bit: with probability delta it is told, recognisably as such; else it goes through randomized
+// response of two categories. No (epsilon, delta)-private mechanism tells a pair of neighbours
+// apart better. Doubles stand for their exact values; delta in [0, 1].
+struct LeakyRandomizedResponse {
+  double epsilon;
+  double delta;
+  bool operator==(const LeakyRandomizedResponse&) const = default;
+};
+
+// Each row is published as it is with probability delta, independently; else nothing of it is. It
+// is (0, delta)-private and protects nobody who is named: there for audits and for teaching. delta
+// in [0, 1], the exact value of the double.
+struct NameAndShame {
+  double delta;
+  bool operator==(const NameAndShame&) const = default;
+};
+
+// Anything whose bounded range is at most epsilon (Durfee and Rogers 2019): for neighbours D, D'
+// there is a t with t <= ln(P(M(D) = y) / P(M(D') = y)) <= t + epsilon at every outcome y. In
+// particular the exponential mechanism with chances proportional to
+// exp(epsilon * score / (2 * sensitivity)).
+struct Exponential {
+  double epsilon;
+  bool operator==(const Exponential&) const = default;
+};
+
 // Anything that is epsilon-differentially private.
 struct Pure {
   double epsilon;
@@ -58,13 +118,21 @@ struct Compose;
 
 class Event {
  public:
-  using Node = std::variant<event::DiscreteLaplace, event::DiscreteGaussian, event::Pure,
-                            event::Zcdp, event::Repeat, event::Compose>;
+  using Node =
+      std::variant<event::DiscreteLaplace, event::DiscreteGaussian, event::Laplace, event::Gaussian,
+                   event::RandomizedResponse, event::LeakyRandomizedResponse, event::NameAndShame,
+                   event::Exponential, event::Pure, event::Zcdp, event::Repeat, event::Compose>;
 
   // Each throws invalid_argument if a parameter is out of range. Implicit on purpose: an event of
   // any class is an event.
   Event(event::DiscreteLaplace event);
   Event(event::DiscreteGaussian event);
+  Event(event::Laplace event);
+  Event(event::Gaussian event);
+  Event(event::RandomizedResponse event);
+  Event(event::LeakyRandomizedResponse event);
+  Event(event::NameAndShame event);
+  Event(event::Exponential event);
   Event(event::Pure event);
   Event(event::Zcdp event);
   Event(event::Repeat event);

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 
 namespace shoal::mechanism {
@@ -42,6 +43,8 @@ TEST(MechanismJson, HasOneFixedForm) {
   EXPECT_EQ(to_json(AnyMechanism(DiscreteLaplace{20})), R"({"discrete_laplace": {"scale": 20}})");
   EXPECT_EQ(to_json(AnyMechanism(DiscreteGaussian{0.1})),
             R"({"discrete_gaussian": {"sigma": 0.1}})");
+  EXPECT_EQ(to_json(AnyMechanism(RoundedLaplace{20})), R"({"rounded_laplace": {"scale": 20}})");
+  EXPECT_EQ(to_json(AnyMechanism(RoundedGaussian{0.1})), R"({"rounded_gaussian": {"sigma": 0.1}})");
   EXPECT_EQ(mechanism_from_json(R"( {"discrete_laplace":{"scale":2e1}} )"),
             AnyMechanism(DiscreteLaplace{20}));
 }
@@ -89,7 +92,8 @@ TEST(Mechanisms, RefuseParametersOutOfRange) {
   for (const double scale :
        {0.0, -1.0, 0x1p-11, 0x1p51, nan, std::numeric_limits<double>::infinity()}) {
     for (const AnyMechanism& spec :
-         {AnyMechanism(DiscreteLaplace{scale}), AnyMechanism(DiscreteGaussian{scale})}) {
+         {AnyMechanism(DiscreteLaplace{scale}), AnyMechanism(DiscreteGaussian{scale}),
+          AnyMechanism(RoundedLaplace{scale}), AnyMechanism(RoundedGaussian{scale})}) {
       EXPECT_THROW(validate(spec), Error);
       EXPECT_THROW(sample(spec, bits), Error);
       EXPECT_THROW(log_pmf(spec, 0), Error);
@@ -123,6 +127,23 @@ TEST(Mechanisms, IntervalsOfTheLargestScalesAreInProportion) {
       1e-12);
   EXPECT_EQ(error_interval(DiscreteLaplace{0x1p-10}, Confidence(0.999)), 0);
   EXPECT_EQ(error_interval(DiscreteGaussian{0x1p-10}, Confidence(0.999)), 0);
+}
+
+TEST(Mechanisms, RoundedLogPmfKeepsItsDigitsInTheFarTails) {
+  // Beyond zero, rounded Laplace falls by e^(-1 / scale) a step, however far out.
+  const RoundedLaplace laplace{0.25};
+  EXPECT_NEAR(log_pmf(laplace, 100000) - log_pmf(laplace, 100001), 4, 1e-9);
+  // A fine grid: the density times one step. A coarse one: the tail from 99.5 on.
+  EXPECT_NEAR(log_pmf(RoundedGaussian{0x1p40}, Int128{1} << 45),
+              -512 - std::log(0x1p40 * std::sqrt(2 * std::numbers::pi)), 1e-10);
+  const double near = 99.5;
+  EXPECT_NEAR(log_pmf(RoundedGaussian{1}, 100),
+              -near * near / 2 - 0.5 * std::log(2 * std::numbers::pi) -
+                  std::log(near + 1 / (near + 2 / near)),
+              1e-9);
+  EXPECT_EQ(noise_scale(RoundedLaplace{3}), 3);
+  EXPECT_EQ(noise_scale(RoundedGaussian{4}), 4);
+  EXPECT_EQ(noise_scale(DiscreteGaussian{5}), 5);
 }
 
 TEST(Mechanisms, LaplaceLogPmfKeepsItsDigitsAtBothEnds) {

@@ -5,14 +5,16 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace shoal::privacy {
 namespace {
 
 Event sample_event(int depth) {
   const double number = static_cast<double>(*rc::gen::inRange(1, 1'000'000)) / 977.0;
-  switch (*rc::gen::inRange(0, depth > 0 ? 6 : 4)) {
+  switch (*rc::gen::inRange(0, depth > 0 ? 12 : 10)) {
     case 0:
       return event::DiscreteLaplace{number, 3};
     case 1:
@@ -22,6 +24,18 @@ Event sample_event(int depth) {
     case 3:
       return event::Zcdp{number};
     case 4:
+      return event::Laplace{number, 0.25};
+    case 5:
+      return event::Gaussian{number, 4};
+    case 6:
+      return event::RandomizedResponse{number, *rc::gen::inRange<std::int64_t>(2, 1 << 30)};
+    case 7:
+      return event::LeakyRandomizedResponse{number, 1 / (1 + number)};
+    case 8:
+      return event::NameAndShame{1 / (1 + number)};
+    case 9:
+      return event::Exponential{number};
+    case 10:
       return event::Repeat{*rc::gen::inRange(0, 1000), sample_event(depth - 1)};
     default: {
       event::Compose compose;
@@ -45,6 +59,36 @@ TEST(Event, HasTheDocumentedText) {
   EXPECT_EQ(
       to_json(Event(event::Compose{{event::Pure{0.5}, event::Repeat{3, event::Zcdp{0.02}}}})),
       R"({"compose":[{"pure":{"epsilon":0.5}},{"repeat":{"count":3,"event":{"zcdp":{"rho":0.02}}}}]})");
+}
+
+TEST(Event, LocalAndContinuousOnesHaveTheDocumentedText) {
+  const std::pair<Event, const char*> texts[] = {
+      {event::Laplace{2, 1}, R"({"laplace":{"scale":2.0,"sensitivity":1.0}})"},
+      {event::Gaussian{2, 1}, R"({"gaussian":{"sigma":2.0,"sensitivity":1.0}})"},
+      {event::RandomizedResponse{1, 4},
+       R"({"randomized_response":{"epsilon":1.0,"categories":4}})"},
+      {event::LeakyRandomizedResponse{1, 0.5},
+       R"({"leaky_randomized_response":{"epsilon":1.0,"delta":0.5}})"},
+      {event::NameAndShame{0.25}, R"({"name_and_shame":{"delta":0.25}})"},
+      {event::Exponential{0.5}, R"({"exponential":{"epsilon":0.5}})"},
+  };
+  for (const auto& [event, text] : texts) {
+    EXPECT_EQ(to_json(event), text);
+    EXPECT_EQ(event_from_json(text), event);
+  }
+}
+
+TEST(Event, ClassesWithEqualParametersDiffer) {
+  EXPECT_FALSE(Event(event::Laplace{2, 1}) == Event(event::DiscreteLaplace{2, 1}));
+  EXPECT_FALSE(Event(event::Exponential{1}) == Event(event::Pure{1}));
+}
+
+TEST(Event, AcceptsTheEdges) {
+  EXPECT_NO_THROW(Event(event::RandomizedResponse{0, 2}));
+  EXPECT_NO_THROW(Event(event::LeakyRandomizedResponse{0, 1}));
+  EXPECT_NO_THROW(Event(event::NameAndShame{0}));
+  EXPECT_NO_THROW(Event(event::NameAndShame{1}));
+  EXPECT_NO_THROW(Event(event::Laplace{1, 0}));
 }
 
 struct Refusal {
@@ -72,6 +116,28 @@ TEST(Event, RefusesWithThePlace) {
       {R"({"repeat":{"count":1.5,"event":{"pure":{"epsilon":1}}}})",
        "/repeat/count: expected a whole number"},
       {R"({"repeat":{"count":-1,"event":{"pure":{"epsilon":1}}}})", "count is -1"},
+      {R"({"repeat":{"count":18446744073709551615,"event":{"pure":{"epsilon":1}}}})",
+       "/repeat/count: expected a whole number"},
+      {R"({"laplace":{"scale":-1,"sensitivity":1}})", "event at /laplace: scale is -1"},
+      {R"({"laplace":{"sigma":1,"sensitivity":1}})", "event at /laplace: \"scale\" is missing"},
+      {R"({"gaussian":{"sigma":0,"sensitivity":1}})", "event at /gaussian: sigma is 0"},
+      {R"({"gaussian":{"sigma":1,"sensitivity":-1}})", "sensitivity is -1"},
+      {R"({"randomized_response":{"epsilon":1,"categories":1}})", "categories is 1"},
+      {R"({"randomized_response":{"epsilon":1,"categories":2.5}})",
+       "/randomized_response/categories: expected a whole number"},
+      {R"({"randomized_response":{"epsilon":1,"categories":9223372036854775808}})",
+       "/randomized_response/categories: expected a whole number"},
+      {R"({"randomized_response":{"epsilon":-1,"categories":2}})", "epsilon is -1"},
+      {R"({"randomized_response":{"epsilon":1}})", "\"categories\" is missing"},
+      {R"({"leaky_randomized_response":{"epsilon":1,"delta":1.5}})",
+       "event at /leaky_randomized_response: delta is 1.5"},
+      {R"({"leaky_randomized_response":{"epsilon":1,"delta":-0.1}})", "delta is -0.1"},
+      {R"({"name_and_shame":{"delta":2}})", "event at /name_and_shame: delta is 2"},
+      {R"({"name_and_shame":{"delta":0.1,"epsilon":0}})",
+       "event at /name_and_shame/epsilon: unknown field"},
+      {R"({"exponential":{"epsilon":-0.5}})", "event at /exponential: epsilon is -0.5"},
+      {R"({"compose":[{"exponential":{"range":1}}]})",
+       "event at /compose/0/exponential: \"epsilon\" is missing"},
   };
   for (const Refusal& refusal : refusals) {
     try {

@@ -1,11 +1,16 @@
-// The polynomial by which the Gaussian kernels look at a trial: e^-y for 0 <= y <= 32, in the same
-// operations in the same order on every machine, so that scalar and AVX2 code call the same trials
-// too close to call.
+// The polynomials by which the kernels look at a trial, in the same operations in the same order on
+// every machine, so that scalar and AVX2 code call the same trials too close to call. They give the
+// acceptance probability p in units of 2^-30, as a double.
 //
-// e^-y = 2^k e^r with k = round(-y / ln 2) and |r| <= 0.3467: the series to the eighth power leaves
-// out less than 2.1e-10 of it. Everything else (the nearest double of y, of ln 2 and of the
-// coefficients, nine roundings) adds less than 2^-45. In all less than 2^-32, against a margin of
-// 2^-30 of which the unknown digits of the word take 2^-32.
+// For the Gaussian: e^-y for 0 <= y <= 32. e^-y = 2^k e^r with k = round(-y / ln 2) and |r| <=
+// 0.3467; the series to the eighth power leaves out less than 2.1e-10 of it. For Laplace:
+// e^(-lambda/t) for t >= 22 around lambda = 1/2, where |lambda - 1/2| / t < 0.0228; the series to
+// the fourth power leaves out less than 5.2e-11. Everything else (the nearest doubles of y, of ln 2
+// and of the coefficients, nine roundings) adds less than 2^-45. In all less than 2^-32, a quarter
+// of a unit.
+//
+// So p lies in [a - 1/4, a + 5/4] for a = floor of the result, and the uniform number in [u, u + 1)
+// for its first 30 digits u: a - u >= 2 accepts and a - u <= -2 rejects for certain.
 #pragma once
 
 #include <array>
@@ -15,20 +20,35 @@
 
 namespace shoal::random {
 
+inline constexpr int kUnitBits = 30;
 inline constexpr double kMinusLog2E = -0x1.71547652b82fep+0;
 inline constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 inline constexpr double kRoundingShift = 0x1.8p52;  // adding it rounds to an integer
-inline constexpr std::array<double, 9> kExpSeries = {
-    1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0};
+inline constexpr std::array<double, 9> kExpSeries = {0x1p30 / 40320, 0x1p30 / 5040, 0x1p30 / 720,
+                                                     0x1p30 / 120,   0x1p30 / 24,   0x1p30 / 6,
+                                                     0x1p29,         0x1p30,        0x1p30};
 
-inline double approximate_exp_minus(double y) {
+template <std::size_t Size>
+double horner(const std::array<double, Size>& coefficients, double x) {
+  double sum = coefficients[0];
+  for (std::size_t i = 1; i < Size; ++i) sum = std::fma(sum, x, coefficients[i]);
+  return sum;
+}
+
+inline double gaussian_acceptance(double y) {
   const double shifted = std::fma(y, kMinusLog2E, kRoundingShift);
   const double k = shifted - kRoundingShift;
-  const double r = std::fma(-k, kLn2, -y);
-  double sum = kExpSeries[0];
-  for (std::size_t i = 1; i < kExpSeries.size(); ++i) sum = std::fma(sum, r, kExpSeries[i]);
+  const double sum = horner(kExpSeries, std::fma(-k, kLn2, -y));
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
                                (std::bit_cast<std::uint64_t>(shifted) << 52));
+}
+
+// The coefficients of e^(-lambda/t) in lambda - 1/2, highest first.
+inline std::array<double, 5> laplace_coefficients(double t) {
+  const double centre = 0x1p30 * std::exp(-0.5 / t);
+  const double x = -1 / t;
+  return {centre * x * x * x * x / 24, centre * x * x * x / 6, centre * x * x / 2, centre * x,
+          centre};
 }
 
 }  // namespace shoal::random

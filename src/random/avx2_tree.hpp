@@ -18,10 +18,21 @@ SHOAL_AVX2 __m256i load(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
+SHOAL_AVX2 void store(std::int64_t* to, __m256i value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+}
+
+SHOAL_AVX2 __m128i half_of(__m256i lanes, int half) {
+  return half == 0 ? _mm256_castsi256_si128(lanes) : _mm256_extracti128_si256(lanes, 1);
+}
+
 // entry[index] for each lane, from a table of 2^Level entries.
 template <int Level>
 SHOAL_AVX2 __m256i look_up(const std::int32_t* table, __m256i index) {
-  if constexpr (Level <= 3) {
+  if constexpr (Level <= 2) {
+    // Four entries, in both halves of the register: cheaper to choose from than eight.
+    return _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(load(table)), index));
+  } else if constexpr (Level == 3) {
     return _mm256_permutevar8x32_epi32(load(table), index);
   } else {
     constexpr int kHalf = 1 << (Level - 1);

@@ -31,63 +31,36 @@ Enclosure power_of(const Enclosure& x, const BigInt& exponent) {
 
 }  // namespace
 
-DigitLaw::DigitLaw(double scale, DigitKind kind, int word_bits)
+DigitLaw::DigitLaw(double scale, LaplaceKind kind, int word_bits)
+    : DigitLaw(scale, kind, word_bits, digits_of(scale)) {}
+
+DigitLaw::DigitLaw(double scale, LaplaceKind kind, int word_bits, std::size_t digits)
     : scale_(exact_scale(scale, "scale")), word_bits_(word_bits) {
+  SHOAL_CHECK(digits <= kMaxDigits);
   tables_.kind = kind;
-  tables_.digits = digits_of(scale);
-  tables_.words = tables_.digits + (kind == DigitKind::geometric ? 1 : 2);
+  tables_.digits = digits;
+  tables_.words = tables_.digits + (kind == LaplaceKind::geometric ? 1 : 2);
   set_up_sign();
   set_up_top(set_up_digits());
   pack();
 }
 
-// Whether 8^i / scale is below 2^-36. P(D <= d) = (1 - e^(-(d+1)x)) / (1 - e^(-8x)) lies strictly
-// between (d + 1) / 8 and e^(8x) (d + 1) / 8, so then its threshold is the word of (d + 1) / 8
-// itself. (So close to it that bounds of 64 bits could not tell on which side.)
-bool DigitLaw::is_all_but_uniform(std::size_t i) const {
-  return (static_cast<UInt128>(scale_.denominator) << (kDigitBits * static_cast<int>(i) + 36)) <
-         scale_.numerator;
-}
-
-// Where the quotient of 64 bits was too coarse: that of 120 bits, or enclosures. Scales that are
-// large powers of two have a few such thresholds.
-std::uint32_t DigitLaw::close_threshold(std::size_t i, std::size_t d,
-                                        const std::array<Interval128, 8>& power) const {
-  const Interval128 part = subtract(kOne, power[d]);
-  const Interval128 whole = subtract(kOne, power[7]);
-  constexpr int kDrop = Interval128::kPrecision - kWordBits;
-  const UInt128 low = numeric::enclose_ratio128(part.low, whole.high).low >> kDrop;
-  const UInt128 high = numeric::enclose_ratio128(part.high, whole.low).high >> kDrop;
-  const int unused = kWordBits - word_bits_;
-  if (low >> unused == high >> unused) return static_cast<std::uint32_t>(low >> unused);
-  return certified_floor(
-      [&](int precision) { return digit_at_most(i, static_cast<unsigned>(d), precision); },
-      word_bits_);
-}
-
-// Goes up through the digits: the eighth power of one digit's q is the next one's. The error grows
-// eightfold a digit, and so does 1 - q, so the thresholds of all digits are equally precise.
+// Goes up through the digits: the 32nd power of one digit's q is the next one's. The error grows
+// 32-fold a digit, and so does 1 - q, so the thresholds of all digits are equally precise.
 Interval128 DigitLaw::set_up_digits() {
-  std::size_t i = 0;
-  for (; i < tables_.digits && is_all_but_uniform(i); ++i) {
-    for (std::uint32_t d = 0; d < 7; ++d)
-      tables_.digit[i][d] = (d + 1) << (word_bits_ - kDigitBits);
-    tables_.digit[i][7] = tables_.digit[i][6];
-  }
-  Interval128 q = numeric::exp_minus_ratio128(static_cast<UInt128>(scale_.denominator)
-                                                  << (kDigitBits * static_cast<int>(i)),
-                                              scale_.numerator);
-  for (; i < tables_.digits; ++i) {
-    std::array<Interval128, 8> power{};
+  Interval128 q = numeric::exp_minus_ratio128(scale_.denominator, scale_.numerator);
+  for (std::size_t i = 0; i < tables_.digits; ++i) {
+    std::array<Interval128, kRadix> power{};
     power[0] = q;
-    for (std::size_t d = 1; d < 8; ++d) power[d] = multiply(power[d - 1], q);
-    const Divisor whole(subtract(kOne, power[7]));
-    for (std::size_t d = 0; d < 7; ++d) {
-      const auto agreed = agreed_floor(whole.divide(subtract(kOne, power[d])), word_bits_);
-      tables_.digit[i][d] = agreed ? *agreed : close_threshold(i, d, power);
+    for (std::size_t d = 1; d < kRadix; ++d) power[d] = multiply(power[d - 1], q);
+    const Divisor whole(subtract(kOne, power.back()));
+    for (std::size_t d = 0; d + 1 < kRadix; ++d) {
+      tables_.digit[i][d] = threshold(
+          whole.divide(subtract(kOne, power[d])), word_bits_, [this, i, d](int precision) {
+            return digit_at_most(i, static_cast<unsigned>(d), precision);
+          });
     }
-    tables_.digit[i][7] = tables_.digit[i][6];
-    q = power[7];
+    q = power.back();
   }
   return q;
 }
@@ -107,10 +80,10 @@ void DigitLaw::set_up_sign() {
   const auto exact = [this](std::size_t k) {
     return [this, k](int precision) { return sign_threshold(k, precision); };
   };
-  if (tables_.kind == DigitKind::discrete_laplace) {
+  if (tables_.kind == LaplaceKind::discrete) {
     const Interval128 q = numeric::exp_minus_ratio128(scale_.denominator, scale_.numerator);
     tables_.sign[0] = threshold(Divisor(add(kOne, q)).divide(q), word_bits_, exact(0));
-  } else if (tables_.kind == DigitKind::rounded_laplace) {
+  } else if (tables_.kind == LaplaceKind::rounded) {
     const Interval128 not_zero =
         numeric::exp_minus_ratio128(scale_.denominator, static_cast<UInt128>(scale_.numerator) * 2);
     tables_.sign[0] =
@@ -121,9 +94,7 @@ void DigitLaw::set_up_sign() {
 
 void DigitLaw::pack() {
   for (std::size_t i = 0; i < tables_.digits; ++i) {
-    for (std::size_t d = 0; d < 8; ++d) {
-      tables_.packed_digit[i][d] = static_cast<std::int32_t>(tables_.digit[i][d] ^ 0x80000000u);
-    }
+    lay_out_tree(tables_.digit[i].data(), kRadix - 1, kDigitBits, tables_.packed_digit[i]);
   }
   tables_.top_levels = tree_levels(tables_.top_count);
   lay_out_tree(tables_.top.data(), tables_.top_count, tables_.top_levels, tables_.packed_top);
@@ -132,7 +103,7 @@ void DigitLaw::pack() {
 Enclosure DigitLaw::digit_at_most(std::size_t i, unsigned d, int precision) const {
   const BigInt unit = BigInt(scale_.denominator) << (kDigitBits * static_cast<int>(i));
   const Enclosure x = numeric::enclose_ratio(unit, scale_.numerator, precision);
-  return divide(one_minus(power_of(x, d + 1)), one_minus(power_of(x, 8)));
+  return divide(one_minus(power_of(x, d + 1)), one_minus(power_of(x, kRadix)));
 }
 
 Enclosure DigitLaw::top_at_most(std::uint64_t d, int precision) const {
@@ -142,7 +113,7 @@ Enclosure DigitLaw::top_at_most(std::uint64_t d, int precision) const {
 }
 
 Enclosure DigitLaw::sign_threshold(std::size_t k, int precision) const {
-  if (tables_.kind == DigitKind::discrete_laplace) {
+  if (tables_.kind == LaplaceKind::discrete) {
     const Enclosure q =
         exp_minus(numeric::enclose_ratio(scale_.denominator, scale_.numerator, precision));
     return divide(q, add(numeric::enclose_dyadic(1, 0, precision), q));
@@ -155,14 +126,14 @@ Enclosure DigitLaw::sign_threshold(std::size_t k, int precision) const {
 
 std::uint64_t DigitLaw::resolve_digit(std::size_t i, std::uint32_t word, BitSource& bits) const {
   LazyUniform u(word, word_bits_);
-  for (unsigned d = 0; d < 7; ++d) {
+  for (unsigned d = 0; d + 1 < kRadix; ++d) {
     if (word > tables_.digit[i][d]) continue;
     const bool below =
         word < tables_.digit[i][d] || is_below(
                                           u, [&](int p) { return digit_at_most(i, d, p); }, bits);
     if (below) return d;
   }
-  return 7;
+  return kRadix - 1;
 }
 
 Int128 DigitLaw::resolve_top(std::uint32_t word, BitSource& bits) const {
@@ -181,7 +152,7 @@ Int128 DigitLaw::resolve_top(std::uint32_t word, BitSource& bits) const {
 
 std::size_t DigitLaw::resolve_sign(std::uint32_t word, BitSource& bits) const {
   LazyUniform u(word, word_bits_);
-  const std::size_t count = tables_.kind == DigitKind::rounded_laplace ? 2 : 1;
+  const std::size_t count = tables_.kind == LaplaceKind::rounded ? 2 : 1;
   for (std::size_t k = 0; k < count; ++k) {
     if (word > tables_.sign[k]) continue;
     const bool below =
@@ -200,10 +171,10 @@ Int128 DigitLaw::resolve(const std::uint32_t* words, std::size_t stride, BitSour
   }
   magnitude += resolve_top(words[tables_.digits * stride], bits)
                << (kDigitBits * static_cast<int>(tables_.digits));
-  if (tables_.kind == DigitKind::geometric) return magnitude;
+  if (tables_.kind == LaplaceKind::geometric) return magnitude;
   const std::size_t sign = resolve_sign(words[(tables_.digits + 1) * stride], bits);
   if (sign == 0) return -1 - magnitude;
-  if (tables_.kind == DigitKind::discrete_laplace) return magnitude;
+  if (tables_.kind == LaplaceKind::discrete) return magnitude;
   return sign == 1 ? magnitude + 1 : 0;
 }
 
@@ -215,7 +186,7 @@ void DigitLaw::fill_groups(std::span<std::int64_t> values, BitSource& bits, Kern
   while (!values.empty()) {
     const std::size_t groups = std::min(kBlockWords / group_words, values.size() / kLanes);
     const std::uint32_t* words = block.draw(groups * group_words, bits);
-    if (draw(tables_, words, groups, values.data(), ambiguous.data())) {
+    if (draw(tables_, words, group_words, groups, values.data(), ambiguous.data())) {
       for (std::size_t g = 0; g < groups; ++g) {
         if (ambiguous[g] == 0) continue;
         resolve_group(words + g * group_words, ambiguous[g], values.data() + g * kLanes, bits);
@@ -232,26 +203,14 @@ void DigitLaw::resolve_group(const std::uint32_t* words, unsigned lanes, std::in
     std::array<std::uint32_t, kMaxDigits + 2> own{};
     for (std::size_t i = 0; i < tables_.words; ++i) own[i] = words[i * kLanes + lane] ^ 0x80000000u;
     const Int128 value = resolve(own.data(), 1, bits);
-    // Beyond 64 bits with probability below e^-4096.
+    // Beyond 64 bits with probability below e^-(2^53).
     SHOAL_CHECK(value == static_cast<std::int64_t>(value));
     values[lane] = static_cast<std::int64_t>(value);
   }
 }
 
 void DigitLaw::fill(std::span<std::int64_t> values, BitSource& bits, Kernel kernel) const {
-  const std::size_t whole = values.size() / kLanes * kLanes;
-  fill_groups(values.first(whole), bits, kernel);
-  if (whole == values.size()) return;
-  std::array<std::int64_t, kLanes> last{};
-  fill_groups(last, bits, kernel);
-  std::copy_n(last.begin(), values.size() - whole,
-              values.begin() + static_cast<std::ptrdiff_t>(whole));
-}
-
-Int128 DigitLaw::sample(BitSource& bits) const {
-  std::int64_t value = 0;
-  fill({&value, 1}, bits);
-  return value;
+  fill_whole_groups(values, [&](std::span<std::int64_t> part) { fill_groups(part, bits, kernel); });
 }
 
 }  // namespace shoal::random

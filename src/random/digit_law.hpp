@@ -1,8 +1,10 @@
 // Geometric noise by its digits, and the two Laplace laws made of it.
 //
-// For G with P(g) proportional to e^(-g/scale) the digits of G to base 8 are independent: digit i
-// has P(d) proportional to e^(-d 8^i/scale) on 0 .. 7, and what is left above the last digit is
-// geometric again. Each digit is one random word, compared with seven thresholds; nothing is ever
+// For scales up to 1024, or the first digit of a larger one (laplace_trials.hpp).
+//
+// For G with P(g) proportional to e^(-g/scale) the digits of G to base 32 are independent: digit i
+// has P(d) proportional to e^(-d 32^i/scale) on 0 .. 31, and what is left above the last digit is
+// geometric again. Each digit is one random word, compared with 31 thresholds; nothing is ever
 // rejected, so neither the time nor the words taken depend on the value. One more word gives the
 // sign:
 //   discrete Laplace: X = -1 - G with probability 1 / (1 + e^(1/scale)), else G
@@ -10,7 +12,7 @@
 // Proof: exact_sampling.proof.md.
 #pragma once
 
-#include "random/kernel.hpp"
+#include "random/noise_law.hpp"
 #include "random/threshold.hpp"
 
 #include <shoal/base/int128.hpp>
@@ -23,41 +25,43 @@
 
 namespace shoal::random {
 
-enum class DigitKind { geometric, discrete_laplace, rounded_laplace };
-
-inline constexpr int kDigitBits = 3;
-inline constexpr std::size_t kMaxDigits = 17;  // 8^17 > 2^50
+inline constexpr int kDigitBits = 5;
+inline constexpr std::size_t kRadix = 32;
+inline constexpr std::size_t kMaxDigits = 2;  // 32^2 = 1024
 inline constexpr std::size_t kMaxTop = 31;
 
 // What the kernels read. Thresholds are in order; `packed` copies are shifted by 2^31 for AVX2.
 struct DigitTables {
-  DigitKind kind;
+  LaplaceKind kind;
   std::size_t digits;
   std::size_t words;  // of one value: digits, top, and the sign unless geometric
-  std::array<std::array<std::uint32_t, 8>, kMaxDigits> digit;  // seven, and the last one again
+  std::array<std::array<std::uint32_t, kRadix - 1>, kMaxDigits> digit;
   std::size_t top_count;
   std::array<std::uint32_t, kMaxTop> top;
   std::array<std::uint32_t, 2> sign;
   int top_levels;
-  alignas(32) std::array<std::array<std::int32_t, 8>, kMaxDigits> packed_digit;
+  alignas(32) std::array<std::array<std::int32_t, 48>, kMaxDigits> packed_digit;
   alignas(32) std::array<std::int32_t, 48> packed_top;
 };
 
-// Draws `groups` times eight values. Word i of lane j of group g is words[(g * words + i) * 8 + j],
-// its top bit flipped. Sets bit j of ambiguous[g] where a word fell on a threshold: that value is
-// meaningless. Returns whether there was any.
-bool digit_groups_scalar(const DigitTables& tables, const std::uint32_t* words, std::size_t groups,
-                         std::int64_t* values, std::uint8_t* ambiguous);
-bool digit_groups_avx2(const DigitTables& tables, const std::uint32_t* words, std::size_t groups,
-                       std::int64_t* values, std::uint8_t* ambiguous);
+// Draws `groups` times eight values. Word i of lane j of group g is words[g * group_words + i * 8 +
+// j], its top bit flipped. Sets bit j of ambiguous[g] where a word fell on a threshold: that value
+// is meaningless. Returns whether there was any.
+bool digit_groups_scalar(const DigitTables& tables, const std::uint32_t* words,
+                         std::size_t group_words, std::size_t groups, std::int64_t* values,
+                         std::uint8_t* ambiguous);
+bool digit_groups_avx2(const DigitTables& tables, const std::uint32_t* words,
+                       std::size_t group_words, std::size_t groups, std::int64_t* values,
+                       std::uint8_t* ambiguous);
 
-class DigitLaw {
+class DigitLaw final : public NoiseLaw {
  public:
-  // Throws invalid_argument unless kMinScale <= scale <= kMaxScale.
-  DigitLaw(double scale, DigitKind kind, int word_bits = kWordBits);
+  // For scale <= kLargestDigitScale.
+  DigitLaw(double scale, LaplaceKind kind, int word_bits = kWordBits);
+  // With this many digits, for scale <= 11/8 * 32^digits.
+  DigitLaw(double scale, LaplaceKind kind, int word_bits, std::size_t digits);
 
-  void fill(std::span<std::int64_t> values, BitSource& bits, Kernel kernel = best_kernel()) const;
-  Int128 sample(BitSource& bits) const;
+  void fill(std::span<std::int64_t> values, BitSource& bits, Kernel kernel) const override;
 
   const DigitTables& tables() const { return tables_; }
 
@@ -72,10 +76,7 @@ class DigitLaw {
   numeric::Enclosure sign_threshold(std::size_t k, int precision) const;
 
  private:
-  bool is_all_but_uniform(std::size_t i) const;
   numeric::Interval128 set_up_digits();  // gives the q of the top
-  std::uint32_t close_threshold(std::size_t i, std::size_t d,
-                                const std::array<numeric::Interval128, 8>& power) const;
   void set_up_top(numeric::Interval128 q);
   void set_up_sign();
   void pack();

@@ -1,14 +1,14 @@
-#include "random/gaussian_law.hpp"
+#include "random/noise_law.hpp"
 
 #include <shoal/random/discrete_gaussian.hpp>
 
 namespace shoal::random {
 
 DiscreteGaussianSampler::DiscreteGaussianSampler(double sigma)
-    : law_(std::make_shared<const GaussianLaw>(sigma, GaussianKind::discrete)) {}
+    : law_(make_gaussian_law(sigma, GaussianKind::discrete)) {}
 
 void DiscreteGaussianSampler::fill(std::span<std::int64_t> values, BitSource& bits) const {
-  law_->fill(values, bits);
+  law_->fill(values, bits, best_kernel());
 }
 
 Int128 DiscreteGaussianSampler::sample(BitSource& bits) const { return law_->sample(bits); }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace shoal::random {
 
@@ -20,6 +21,17 @@ Kernel best_kernel();
 inline constexpr std::size_t kLanes = 8;
 
 inline constexpr std::size_t kBlockWords = 4096;
+
+// Splits a request into whole groups and a last one of which a part is dropped.
+template <class FillGroups>
+void fill_whole_groups(std::span<std::int64_t> values, const FillGroups& fill_groups) {
+  const std::size_t whole = values.size() / kLanes * kLanes;
+  fill_groups(values.first(whole));
+  if (whole == values.size()) return;
+  std::array<std::int64_t, kLanes> last{};
+  fill_groups(std::span<std::int64_t>(last));
+  for (std::size_t i = whole; i < values.size(); ++i) values[i] = last[i - whole];
+}
 
 // Overwrites memory that held noise, in a way that no compiler leaves out.
 void wipe(void* memory, std::size_t bytes);

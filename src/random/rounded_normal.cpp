@@ -1,14 +1,14 @@
-#include "random/gaussian_law.hpp"
+#include "random/noise_law.hpp"
 
 #include <shoal/random/rounded_normal.hpp>
 
 namespace shoal::random {
 
 RoundedNormalSampler::RoundedNormalSampler(double sigma)
-    : law_(std::make_shared<const GaussianLaw>(sigma, GaussianKind::rounded)) {}
+    : law_(make_gaussian_law(sigma, GaussianKind::rounded)) {}
 
 void RoundedNormalSampler::fill(std::span<std::int64_t> values, BitSource& bits) const {
-  law_->fill(values, bits);
+  law_->fill(values, bits, best_kernel());
 }
 
 Int128 RoundedNormalSampler::sample(BitSource& bits) const { return law_->sample(bits); }

@@ -67,9 +67,10 @@ std::uint32_t threshold(Bounds64 p, int word_bits, const Exact& exact) {
 }
 
 // Sorted thresholds as a perfect search tree of 2^levels - 1 nodes, laid out for eight lanes: level
-// l is a table of 2^l entries, padded to whole registers. Entries are shifted by 2^31, because AVX2
-// compares signed numbers. The last threshold, the largest word, is left out, because the search
-// looks for it anyway; it also stands in for nodes that the tree has too many.
+// l is a table of 2^l entries, padded to whole registers; up to four entries are in both halves of
+// one. Entries are shifted by 2^31, because AVX2 compares signed numbers. The last threshold, the
+// largest word, is left out, because the search looks for it anyway; it also stands in for nodes
+// that the tree has too many.
 inline constexpr int kMaxLevels = 8;
 inline constexpr std::array<std::size_t, kMaxLevels + 1> kLevelOffset = {0,  8,  16,  24, 32,
                                                                          48, 80, 144, 272};
@@ -86,8 +87,10 @@ void lay_out_tree(const std::uint32_t* sorted, std::size_t count, int levels,
     for (std::size_t i = 0; i < entries; ++i) {
       const std::size_t rank = (2 * i + 1) * step - 1;
       const std::uint32_t value = rank < count ? sorted[rank] : largest_word(kWordBits);
-      tree[kLevelOffset[static_cast<std::size_t>(level)] + i] =
-          static_cast<std::int32_t>(value ^ 0x80000000u);
+      const auto shifted = static_cast<std::int32_t>(value ^ 0x80000000u);
+      const std::size_t place = kLevelOffset[static_cast<std::size_t>(level)] + i;
+      tree[place] = shifted;
+      if (entries <= 4) tree[place + 4] = shifted;
     }
   }
 }

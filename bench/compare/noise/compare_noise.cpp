@@ -10,8 +10,7 @@
 // tests/statistical/attack_regression_test.cpp.
 #include "compare_sums.hpp"
 #include "measure.hpp"
-#include "random/digit_law.hpp"
-#include "random/gaussian_law.hpp"
+#include "random/noise_law.hpp"
 #include "rational_peer.hpp"
 
 #include <shoal/random/discrete_gaussian.hpp>
@@ -79,10 +78,8 @@ void enter_array(std::vector<Contestant>& entries, Arena& arena, const std::stri
 }
 
 // What a processor without AVX2 would run.
-template <typename Law, typename Kind>
 void enter_portable(std::vector<Contestant>& entries, Arena& arena, const std::string& group,
-                    double scale, Kind kind) {
-  auto law = std::make_shared<const Law>(scale, kind);
+                    double scale, std::shared_ptr<const random::NoiseLaw> law) {
   entries.push_back({group, scale, "Shoal, array, portable code", kBatch, [law, &arena] {
                        law->fill(arena.values, arena.bits, random::Kernel::scalar);
                        keep(arena.values.data());
@@ -133,8 +130,8 @@ void compare_laplace(double scale, int rounds) {
   enter_shoal<random::DiscreteLaplaceSampler>(entries, arena, "laplace", scale);
   enter_array<random::RoundedLaplaceSampler>(entries, arena, "laplace", "Shoal rounded, array",
                                              scale);
-  enter_portable<random::DigitLaw>(entries, arena, "laplace", scale,
-                                   random::DigitKind::discrete_laplace);
+  enter_portable(entries, arena, "laplace", scale,
+                 random::make_laplace_law(scale, random::LaplaceKind::discrete));
   RationalNoise peer(scale, arena.bits);
   entries.push_back({"laplace", scale, "GMP rationals, same bytes", 64, [&] {
                        for (int i = 0; i < 64; ++i) arena.values[0] += peer.laplace();
@@ -165,8 +162,8 @@ void compare_gaussian(double sigma, int rounds) {
   enter_shoal<random::DiscreteGaussianSampler>(entries, arena, "gaussian", sigma);
   enter_array<random::RoundedNormalSampler>(entries, arena, "gaussian", "Shoal rounded, array",
                                             sigma);
-  enter_portable<random::GaussianLaw>(entries, arena, "gaussian", sigma,
-                                      random::GaussianKind::discrete);
+  enter_portable(entries, arena, "gaussian", sigma,
+                 random::make_gaussian_law(sigma, random::GaussianKind::discrete));
   RationalNoise peer(sigma, arena.bits);
   entries.push_back({"gaussian", sigma, "GMP rationals, same bytes", 64, [&] {
                        for (int i = 0; i < 64; ++i) arena.values[0] += peer.gaussian();

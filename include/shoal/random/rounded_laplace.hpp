@@ -11,7 +11,7 @@
 
 namespace shoal::random {
 
-class DigitLaw;
+class NoiseLaw;
 
 // One scale, prepared once. Immutable: threads may share it, each with its own source.
 class RoundedLaplaceSampler {
@@ -20,13 +20,13 @@ class RoundedLaplaceSampler {
   explicit RoundedLaplaceSampler(double scale);
 
   // Neither time nor bits depend on the values, but for a word that falls on a threshold, which is
-  // decided with more bits: probability below 2^-24 for each value. Values beyond 64 bits have
+  // decided with more bits: probability below 2^-26 for each value. Values beyond 64 bits have
   // probability below e^-4096 and end in an internal error, never in a wrong value.
   void fill(std::span<std::int64_t> values, BitSource& bits) const;
   Int128 sample(BitSource& bits) const;
 
  private:
-  std::shared_ptr<const DigitLaw> law_;
+  std::shared_ptr<const NoiseLaw> law_;
 };
 
 // One value. Who draws several of one scale is faster with a sampler.

@@ -11,7 +11,7 @@
 
 namespace shoal::random {
 
-class GaussianLaw;
+class NoiseLaw;
 
 // One sigma, prepared once. Immutable: threads may share it, each with its own source.
 class RoundedNormalSampler {
@@ -27,7 +27,7 @@ class RoundedNormalSampler {
   Int128 sample(BitSource& bits) const;
 
  private:
-  std::shared_ptr<const GaussianLaw> law_;
+  std::shared_ptr<const NoiseLaw> law_;
 };
 
 // One value. Who draws several of one sigma is faster with a sampler.

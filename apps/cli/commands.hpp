@@ -14,5 +14,10 @@ void add_import(CLI::App& app);
 void add_query(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_budget(CLI::App& app);
+// Tools beside the flow: no policy, no ledger.
+void add_noise(CLI::App& app);
+void add_respond(CLI::App& app);
+void add_tally(CLI::App& app);
+void add_choose(CLI::App& app);
 
 }  // namespace shoal::cli

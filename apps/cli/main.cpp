@@ -1,6 +1,7 @@
 // shoal: the command line. Answers go to standard output, everything else to standard error; the
 // exit status is the error code's (docs/reference/errors.md).
 #include "commands.hpp"
+#include "streams.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -41,7 +42,8 @@ int run(int argc, char** argv) {
       "fish.\n\n"
       "  shoal init people.csv                 describe the data, once\n"
       "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
-      "  shoal budget people.toml              what was spent, what is left"};
+      "  shoal budget people.toml              what was spent, what is left\n\n"
+      "Tools that need neither policy nor ledger: noise, respond, tally, choose."};
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.require_subcommand(1);
@@ -50,6 +52,10 @@ int run(int argc, char** argv) {
   shoal::cli::add_query(app);
   shoal::cli::add_explain(app);
   shoal::cli::add_budget(app);
+  shoal::cli::add_noise(app);
+  shoal::cli::add_respond(app);
+  shoal::cli::add_tally(app);
+  shoal::cli::add_choose(app);
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);
@@ -61,6 +67,8 @@ int run(int argc, char** argv) {
                   fmt::format("{}; shoal --help shows how", wrong.what()));
   } catch (const shoal::Error& error) {
     return report(error.code(), error.what());
+  } catch (const shoal::cli::ReaderGone&) {
+    return shoal::cli::kReaderGoneStatus;
   } catch (const std::bad_alloc&) {
     return report(shoal::ErrorCode::unavailable,
                   "there is not enough memory; try again with less at once");

@@ -1,0 +1,63 @@
+#include "progress.hpp"
+
+#include "table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace shoal::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{2000};
+constexpr std::chrono::milliseconds kBetween{200};
+constexpr int kWidth = 30;
+
+// Whatever happens to the bar, the work goes on.
+void put(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+}  // namespace
+
+Progress::Progress(std::string what, std::int64_t total, Printing printing)
+    : what_(std::move(what)),
+      total_(total),
+      wanted_(::isatty(STDERR_FILENO) == 1 &&
+              (printing == Printing::at_the_end || ::isatty(STDOUT_FILENO) != 1)),
+      next_(Clock::now() + kPatience) {}
+
+Progress::~Progress() { finish(); }
+
+void Progress::advance(std::int64_t amount) {
+  done_ += amount;
+  if (!wanted_) return;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + kBetween;
+  show();
+}
+
+void Progress::show() {
+  shown_ = true;
+  const std::string done = grouped(static_cast<double>(done_), 18);
+  if (total_ <= 0) return put(fmt::format("\r\x1b[K{} {}", done, what_));
+  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  const int filled = static_cast<int>(share * kWidth);
+  put(fmt::format("\r\x1b[K[{}{}] {:3.0f}%  {} of {} {}",
+                  std::string(static_cast<std::size_t>(filled), '#'),
+                  std::string(static_cast<std::size_t>(kWidth - filled), '.'), share * 100, done,
+                  grouped(static_cast<double>(total_), 18), what_));
+}
+
+void Progress::finish() {
+  if (shown_) put("\r\x1b[K");
+  shown_ = false;
+  wanted_ = false;
+}
+
+}  // namespace shoal::cli

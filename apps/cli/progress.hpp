@@ -1,0 +1,40 @@
+// A bar on standard error for what takes longer than two seconds, if a person is looking: standard
+// error is a terminal, and no values are on their way to the same screen. It is wiped at the end
+// and leaves nothing behind.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace shoal::cli {
+
+// Whether values go to standard output while the bar is shown, or one report at the end.
+enum class Printing { as_it_goes, at_the_end };
+
+class Progress {
+ public:
+  // A total of 0 is one that nobody knows, such as that of a pipe.
+  Progress(std::string what, std::int64_t total, Printing printing);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // Looks at the clock: to be called for blocks, not for single values.
+  void advance(std::int64_t amount);
+  // Wipes the bar for good, before something else is printed.
+  void finish();
+
+ private:
+  void show();
+
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  bool wanted_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace shoal::cli

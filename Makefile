@@ -1,9 +1,12 @@
 # The two commands of the README, and shortcuts for what a contributor runs often.
-.PHONY: demo test format check bench clean
+.PHONY: demo test nightly format check bench clean
 jobs := $(shell nproc)
 
 demo: ; @scripts/setup && scripts/demo
 test: ; @scripts/setup --tests && cmake --preset dev && cmake --build --preset dev && ctest --preset dev -j $(jobs)
+
+# Ten times the draws in the tests of the samplers' laws.
+nightly: ; @SHOAL_DRAWS=1000000000 $(MAKE) test
 
 format: ; @git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
 check: ; @scripts/setup --tests && scripts/check_format && scripts/check_layers.py

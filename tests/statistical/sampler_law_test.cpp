@@ -1,5 +1,5 @@
 // The samplers against their laws on a hundred million draws each, or a thousand million if
-// SHOAL_DRAWS asks for it (the nightly run: SHOAL_DRAWS=1000000000). Exactness rests on the tests
+// SHOAL_DRAWS asks for it (`make nightly`). Exactness rests on the tests
 // of every word and threshold in tests/unit/random; this sees what those could share with the code.
 //
 // Seeded, so each test either always passes or never; over seeds it would fail once in a million.

@@ -20,9 +20,11 @@ class DiscreteLaplaceSampler {
   // Throws invalid_argument unless kMinScale <= scale <= kMaxScale.
   explicit DiscreteLaplaceSampler(double scale);
 
-  // Neither time nor bits depend on the values, but for a word that falls on a threshold, which is
-  // decided with more bits: probability below 2^-26 for each value. Values beyond 64 bits have
-  // probability below e^-4096 and end in an internal error, never in a wrong value.
+  // Neither time nor bits depend on the values: trials that are rejected, at large scales, are
+  // rejected independently of what is accepted. The exception is a word that falls on a threshold
+  // or next to an acceptance, which is decided with more bits: probability below 2^-25 for each
+  // value. Values beyond 64 bits have probability below e^-4096 and end in an internal error, never
+  // in a wrong value.
   void fill(std::span<std::int64_t> values, BitSource& bits) const;
   Int128 sample(BitSource& bits) const;
 

@@ -1,13 +1,12 @@
-// The polynomials by which the kernels look at a trial, in the same operations in the same order on
-// every machine, so that scalar and AVX2 code call the same trials too close to call. They give the
-// acceptance probability p in units of 2^-30, as a double.
+// The polynomial by which the kernels look at a trial of Gaussian noise, in the same operations in
+// the same order on every machine, so that scalar and AVX2 code call the same trials too close to
+// call. It gives the acceptance probability p in units of 2^-30, as a double. (For Laplace noise
+// see laplace_look.hpp.)
 //
-// For the Gaussian: e^-y for 0 <= y <= 32. e^-y = 2^k e^r with k = round(-y / ln 2) and |r| <=
-// 0.3467; the series to the eighth power leaves out less than 2.1e-10 of it. For Laplace:
-// e^(-lambda/t) for t >= 22 around lambda = 1/2, where |lambda - 1/2| / t < 0.0228; the series to
-// the fourth power leaves out less than 5.2e-11. Everything else (the nearest doubles of y, of ln 2
-// and of the coefficients, nine roundings) adds less than 2^-45. In all less than 2^-32, a quarter
-// of a unit.
+// e^-y for 0 <= y <= 32. e^-y = 2^k e^r with k = round(-y / ln 2) and |r| <= 0.3467; the series to
+// the eighth power leaves out less than 2.1e-10 of it. Everything else (the nearest doubles of y,
+// of ln 2 and of the coefficients, nine roundings) adds less than 2^-45. In all less than 2^-32, a
+// quarter of a unit.
 //
 // So p lies in [a - 1/4, a + 5/4] for a = floor of the result, and the uniform number in [u, u + 1)
 // for its first 30 digits u: a - u >= 2 accepts and a - u <= -2 rejects for certain.
@@ -41,14 +40,6 @@ inline double gaussian_acceptance(double y) {
   const double sum = horner(kExpSeries, std::fma(-k, kLn2, -y));
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
                                (std::bit_cast<std::uint64_t>(shifted) << 52));
-}
-
-// The coefficients of e^(-lambda/t) in lambda - 1/2, highest first.
-inline std::array<double, 5> laplace_coefficients(double t) {
-  const double centre = 0x1p30 * std::exp(-0.5 / t);
-  const double x = -1 / t;
-  return {centre * x * x * x * x / 24, centre * x * x * x / 6, centre * x * x / 2, centre * x,
-          centre};
 }
 
 }  // namespace shoal::random

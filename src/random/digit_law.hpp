@@ -1,6 +1,6 @@
 // Geometric noise by its digits, and the two Laplace laws made of it.
 //
-// For scales up to 1024, or the first digit of a larger one (laplace_trials.hpp).
+// For scales up to 1024; for larger ones see laplace_trials.hpp.
 //
 // For G with P(g) proportional to e^(-g/scale) the digits of G to base 32 are independent: digit i
 // has P(d) proportional to e^(-d 32^i/scale) on 0 .. 31, and what is left above the last digit is

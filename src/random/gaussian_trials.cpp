@@ -12,7 +12,7 @@ GaussianTrials::GaussianTrials(double sigma, GaussianKind kind, int word_bits)
 
 GaussianTrials::GaussianTrials(double t, int j, GaussianKind kind, int word_bits)
     : ranks_(t, GaussianRanks::Weights::once, word_bits) {
-  set_up(Curve::gaussian, t, j, kind == GaussianKind::rounded, 1);
+  set_up(t, j, kind == GaussianKind::rounded, 1);
 }
 
 void GaussianTrials::rank(const std::uint32_t* words, std::size_t groups, std::int64_t* values,

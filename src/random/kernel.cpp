@@ -2,9 +2,8 @@
 
 #include <shoal/base/error.hpp>
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
+#include <cstring>
 
 namespace shoal::random {
 
@@ -17,7 +16,7 @@ Kernel best_kernel() {
 #endif
 }
 
-void wipe(void* memory, std::size_t bytes) { OPENSSL_cleanse(memory, bytes); }
+void wipe(void* memory, std::size_t bytes) { ::explicit_bzero(memory, bytes); }
 
 WordBlock::~WordBlock() { wipe(words_.data(), touched_ * sizeof(std::uint32_t)); }
 

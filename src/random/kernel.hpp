@@ -13,7 +13,7 @@ namespace shoal::random {
 
 enum class Kernel { scalar, avx2 };
 
-// AVX2 where the processor has it (and fused multiply-add, which the Gaussian needs).
+// AVX2 where the processor has it (and fused multiply-add, which trials need).
 Kernel best_kernel();
 
 // Values are drawn in groups of this many, one lane each. What a group leaves over is dropped, so

@@ -44,28 +44,22 @@ SHOAL_AVX2 __m256d real(__m256i whole) {
 }
 
 // In units of 2^-30, rounded down.
-template <Curve TheCurve>
 SHOAL_AVX2 __m128i acceptance_of(const TrialTables& tables, __m256i h, __m256i digits) {
-  if constexpr (TheCurve == Curve::laplace) {
-    const __m256d centred = _mm256_sub_pd(one_plus(digits), _mm256_set1_pd(1.5));
-    return _mm256_cvttpd_epi32(series(tables.laplace, centred));
-  } else {
-    const __m256d lambda = _mm256_sub_pd(one_plus(digits), _mm256_set1_pd(1.0));
-    const __m256d h_real = real(h);
-    const __m256d sum = _mm256_add_pd(_mm256_add_pd(h_real, h_real), lambda);
-    const __m256d y = _mm256_mul_pd(_mm256_mul_pd(lambda, sum), _mm256_set1_pd(tables.slope));
-    return _mm256_cvttpd_epi32(gaussian(y));
-  }
+  const __m256d lambda = _mm256_sub_pd(one_plus(digits), _mm256_set1_pd(1.0));
+  const __m256d h_real = real(h);
+  const __m256d sum = _mm256_add_pd(_mm256_add_pd(h_real, h_real), lambda);
+  const __m256d y = _mm256_mul_pd(_mm256_mul_pd(lambda, sum), _mm256_set1_pd(tables.slope));
+  return _mm256_cvttpd_epi32(gaussian(y));
 }
 
-template <Curve TheCurve, bool Wide, bool Rounded>
+template <bool Wide, bool Rounded>
 __attribute__((target("avx2,fma"))) bool judge(const TrialTables& tables,
                                                const std::uint32_t* words, std::size_t groups,
                                                std::int64_t* values, std::uint8_t* accepted,
                                                std::uint8_t* ambiguous) {
   const __m256i zero = _mm256_setzero_si256();
   const __m256i lambda_mask = _mm256_set1_epi64x(static_cast<long long>(tables.lambda_mask));
-  const __m256i sign_bit = _mm256_set1_epi64x(tables.sign_bit);
+  const __m256i sign_bit = _mm256_set1_epi64x(1);
   const __m128i up = _mm_cvtsi32_si128(tables.lambda_bits);
   const __m128i down = _mm_cvtsi32_si128(52 - tables.lambda_bits);
   const __m128i drop = _mm_cvtsi32_si128(tables.drop);
@@ -84,7 +78,7 @@ __attribute__((target("avx2,fma"))) bool judge(const TrialTables& tables,
       const __m256i first_digits =
           Wide ? _mm256_srli_epi64(lambda_words, 12) : _mm256_slli_epi64(lambda_words, 20);
       const __m256i digits = _mm256_and_si256(first_digits, lambda_mask);
-      chance[half] = acceptance_of<TheCurve>(tables, h, digits);
+      chance[half] = acceptance_of(tables, h, digits);
       __m256i value = _mm256_add_epi64(_mm256_sll_epi64(h, up), _mm256_srl_epi64(digits, down));
       if constexpr (Rounded) value = _mm256_srl_epi64(_mm256_add_epi64(value, half_step), drop);
       const __m256i sign = _mm256_sub_epi64(zero, _mm256_and_si256(lambda_words, sign_bit));
@@ -124,21 +118,13 @@ struct KeepTable {
 };
 constexpr KeepTable kKeep;
 
-template <Curve TheCurve>
-bool judge_curve(const TrialTables& tables, const std::uint32_t* words, std::size_t groups,
-                 std::int64_t* values, std::uint8_t* accepted, std::uint8_t* ambiguous) {
-  const auto chosen = tables.rounded ? judge<TheCurve, true, true>
-                      : tables.wide  ? judge<TheCurve, true, false>
-                                     : judge<TheCurve, false, false>;
-  return chosen(tables, words, groups, values, accepted, ambiguous);
-}
-
 }  // namespace
 
 bool judge_trials_avx2(const TrialTables& tables, const std::uint32_t* words, std::size_t groups,
                        std::int64_t* values, std::uint8_t* accepted, std::uint8_t* ambiguous) {
-  const auto chosen =
-      tables.curve == Curve::laplace ? judge_curve<Curve::laplace> : judge_curve<Curve::gaussian>;
+  const auto chosen = tables.rounded ? judge<true, true>
+                      : tables.wide  ? judge<true, false>
+                                     : judge<false, false>;
   return chosen(tables, words, groups, values, accepted, ambiguous);
 }
 

@@ -13,7 +13,6 @@ double fraction(std::uint64_t digits) {
 // In units of 2^-30.
 double acceptance_of(const TrialTables& tables, std::int64_t h, std::uint64_t digits) {
   const double lambda = fraction(digits);
-  if (tables.curve == Curve::laplace) return horner(tables.laplace, lambda - 0.5);
   const double twice_h = 2.0 * static_cast<double>(h);
   return gaussian_acceptance((lambda * (twice_h + lambda)) * tables.slope);
 }
@@ -41,7 +40,7 @@ bool judge_trials_scalar(const TrialTables& tables, const std::uint32_t* words, 
                                    (digits >> (52 - tables.lambda_bits));
       const auto magnitude = static_cast<std::int64_t>(
           (joined + ((std::uint64_t{1} << tables.drop) >> 1)) >> tables.drop);
-      const auto sign = -static_cast<std::int64_t>(lambda_word[0] & tables.sign_bit);
+      const auto sign = -static_cast<std::int64_t>(lambda_word[0] & 1);
       const bool minus_zero = !tables.rounded && magnitude == 0 && sign != 0;
       const bool accept = difference > 1 && !minus_zero;
       const bool sure = difference > 1 || difference < -1;

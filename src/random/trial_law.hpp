@@ -2,7 +2,8 @@
 // by comparing words with thresholds, and lambda is uniform on [0, 1): a multiple of 2^-j for a
 // discrete law, any real number for a continuous one. The pair is accepted with the probability
 // that turns steps into the curve of the law, and gets a fair sign. A discrete law rejects minus
-// zero; a continuous one is rounded to the nearest integer.
+// zero; a continuous one is rounded to the nearest integer. Laplace noise has trials of its own
+// (laplace_trials.hpp), which share what is at the end of this file.
 //
 // The acceptance compares 30 digits of a word with a polynomial in double precision
 // (acceptance.hpp); if the two are next to each other the exact comparison decides. Whether a trial
@@ -16,6 +17,7 @@
 #include <shoal/base/int128.hpp>
 #include <shoal/random/bit_source.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -23,27 +25,17 @@
 
 namespace shoal::random {
 
-// Accept above this difference of probability and word, reject below minus it.
-inline constexpr double kAcceptMargin = 0x1p-30;
-
-// -log of the acceptance: slope * lambda (2h + lambda) for the Gaussian, slope * lambda for
-// Laplace.
-enum class Curve { gaussian, laplace };
-
 // A trial's words, eight lanes each: those of h (top bits flipped), u, lambda (two words if wide,
 // the pair of a lane together). The lowest bit of lambda's is the sign.
 struct TrialTables {
-  Curve curve;
-  bool wide;                      // lambda from words of 64 bits instead of 32
-  bool rounded;                   // lambda is any real number; minus zero is a value like any other
-  std::uint32_t sign_bit;         // 1, or 0 for noise that is never negative
-  int lambda_bits;                // digits of lambda in the value: j, or j + 1 to round by
-  int drop;                       // digits rounded away at the end: 0, or max(1, -j)
-  std::uint64_t lambda_mask;      // which of the first 52 digits lambda has: j, or all
-  double slope;                   // Gaussian: 1 / (2t^2), nearest double
-  std::array<double, 5> laplace;  // laplace_coefficients(t)
-  std::size_t rank_words;         // of h
-  std::size_t words;              // of one trial
+  bool wide;                  // lambda from words of 64 bits instead of 32
+  bool rounded;               // lambda is any real number; minus zero is a value like any other
+  int lambda_bits;            // digits of lambda in the value: j, or j + 1 to round by
+  int drop;                   // digits rounded away at the end: 0, or max(1, -j)
+  std::uint64_t lambda_mask;  // which of the first 52 digits lambda has: j, or all
+  double slope;               // -log of the acceptance is slope * lambda (2h + lambda)
+  std::size_t rank_words;     // of h
+  std::size_t words;          // of one trial
 };
 
 // Takes `values` as h and makes them the values of the trials; sets accepted[g], and adds to
@@ -82,15 +74,68 @@ class TrialLaw : public NoiseLaw {
 
  protected:
   // `t` and `j` as above.
-  void set_up(Curve curve, double t, int j, bool rounded, std::size_t rank_words);
-  void never_negative() { trial_.sign_bit = 0; }
+  void set_up(double t, int j, bool rounded, std::size_t rank_words);
 
  private:
   bool accepts(std::uint64_t h, std::uint32_t u, std::uint64_t lambda, BitSource& bits) const;
-  std::uint8_t resolve_group(const std::uint32_t* words, unsigned lanes, unsigned accepted,
-                             std::int64_t* values, BitSource& bits) const;
+  std::optional<std::int64_t> resolve_lane(const std::uint32_t* words, std::size_t lane,
+                                           BitSource& bits) const;
 
   TrialTables trial_{};
 };
+
+// Whether U < p(lambda) for a p that falls with lambda and encloses as p(digits, bits, precision),
+// lambda = digits 2^-bits. Lambda is known to some digits only: its two ends decide, or both
+// numbers get more digits.
+template <class Probability>
+bool is_below_falling(LazyUniform& u, LazyUniform& lambda, const Probability& p, BitSource& bits) {
+  while (true) {
+    const int precision = std::max(u.bits(), lambda.bits()) + 64;
+    const numeric::Enclosure most = p(lambda.digits(), lambda.bits(), precision);
+    const numeric::Enclosure least = p(lambda.digits() + 1, lambda.bits(), precision);
+    const int shift = precision - u.bits();
+    if (least.low >= (u.digits() + 1) << shift) return true;
+    if (most.high <= u.digits() << shift) return false;
+    u.extend(bits);
+    lambda.extend(bits);
+  }
+}
+
+// Draws until `values` is full, at most MaxGroups groups of trials at a time: as many as
+// groups_for(values missing) says, by draw(words, groups, trials, accepted, ambiguous); ambiguous
+// lanes by resolve(words of the group, lane).
+template <std::size_t MaxGroups, class GroupsFor, class Draw, class Resolve>
+void fill_by_trials(std::span<std::int64_t> values, BitSource& bits, Kernel kernel,
+                    std::size_t group_words, const GroupsFor& groups_for, const Draw& draw,
+                    const Resolve& resolve) {
+  const auto keep = kernel == Kernel::avx2 ? keep_accepted_avx2 : keep_accepted_scalar;
+  WordBlock block;
+  ValueBlock<MaxGroups * kLanes> drawn;
+  std::array<std::uint8_t, MaxGroups> accepted;
+  std::array<std::uint8_t, MaxGroups> ambiguous;
+  while (!values.empty()) {
+    const std::size_t groups = groups_for(values.size());
+    const std::uint32_t* words = block.draw(groups * group_words, bits);
+    std::int64_t* trials = drawn.take(groups * kLanes);
+    if (draw(words, groups, trials, accepted.data(), ambiguous.data())) {
+      for (std::size_t i = 0; i < groups * kLanes; ++i) {
+        const unsigned lane = 1u << (i % kLanes);
+        std::uint8_t& mask = accepted[i / kLanes];
+        if ((ambiguous[i / kLanes] & lane) == 0) continue;
+        const std::optional<std::int64_t> value =
+            resolve(words + i / kLanes * group_words, i % kLanes);
+        mask = static_cast<std::uint8_t>(value ? mask | lane : mask & ~lane);
+        trials[i] = value.value_or(0);
+      }
+    }
+    const bool fits = values.size() >= groups * kLanes;
+    std::size_t kept = keep(trials, accepted.data(), groups, fits ? values.data() : trials);
+    if (!fits) {
+      kept = std::min(kept, values.size());
+      std::copy_n(trials, kept, values.begin());
+    }
+    values = values.subspan(kept);
+  }
+}
 
 }  // namespace shoal::random

@@ -108,7 +108,7 @@ double law_p_value(const Sampler& sampler, const mechanism::AnyMechanism& spec, 
 }
 
 TEST(SamplerLaw, DiscreteLaplace) {
-  for (const double scale : {1.0, 10.0, 1000.1}) {
+  for (const double scale : {1.0, 10.0, 1000.1, 3000.1}) {
     EXPECT_GT(law_p_value(DiscreteLaplaceSampler(scale), mechanism::DiscreteLaplace{scale}, scale,
                           45, 60),
               1e-6)

@@ -1,8 +1,7 @@
-// Noise by trials: the acceptance polynomials against MPFR, decisions on either side of every kind
-// of probability, scalar against AVX2, and the exact path under stress.
+// Gaussian noise by trials: the acceptance polynomial against MPFR, decisions on either side of
+// every kind of probability, scalar against AVX2, and the exact path under stress.
 #include "random/acceptance.hpp"
 #include "random/gaussian_trials.hpp"
-#include "random/laplace_trials.hpp"
 #include "support/chi_square.hpp"
 #include "support/mpfr_real.hpp"
 #include "support/seeded_source.hpp"
@@ -20,8 +19,8 @@ using test::MpfrReal;
 
 const MpfrReal kUnits(0x1p30);
 
-TEST(Acceptance, PolynomialsAreWithinAQuarterOfAUnit) {
-  // Gaussian: all y that occur, h < 32 and t >= 2, so y < 7.9. Laplace: t from 22 on.
+TEST(Acceptance, PolynomialIsWithinAQuarterOfAUnit) {
+  // All y that occur: h < 32 and t >= 2, so y < 7.9.
   double worst = 0;
   for (int i = 0; i <= 8000; ++i) {
     const double y = i * 1e-3;
@@ -30,18 +29,6 @@ TEST(Acceptance, PolynomialsAreWithinAQuarterOfAUnit) {
   }
   EXPECT_LT(worst, 0.25);
   EXPECT_GT(worst, 0.01);  // the test sees errors of the size that it tests for
-  worst = 0;
-  for (const double t : {22.0, 25.1, 43.9}) {
-    const auto coefficients = laplace_coefficients(t);
-    for (int i = 0; i <= 1000; ++i) {
-      const double lambda = i * 1e-3;
-      const MpfrReal exact = (MpfrReal(lambda) / MpfrReal(t)).exp_minus();
-      const MpfrReal error = MpfrReal(horner(coefficients, lambda - 0.5)) - kUnits * exact;
-      worst = std::max(worst, std::fabs(error.value()));
-    }
-  }
-  EXPECT_LT(worst, 0.25);
-  EXPECT_GT(worst, 0.01);
 }
 
 // A trial in lane 0 with this h, and what is around it zero.
@@ -85,7 +72,7 @@ void check_decisions(const TrialLaw& law, std::uint64_t h, std::uint64_t lambda,
       EXPECT_LT(std::abs(offset), 12);
       continue;
     }
-    const bool negative = (lambda & law.trial().sign_bit) != 0;
+    const bool negative = (lambda & 1) != 0;
     const bool minus_zero = !law.trial().rounded && verdict.value == 0 && negative;
     ASSERT_EQ(verdict.accepted, offset < 0 && !minus_zero) << h << " " << lambda << " " << offset;
   }
@@ -106,13 +93,6 @@ void check_gaussian(double sigma, GaussianKind kind, unsigned h, std::uint64_t l
   check_decisions(law, h, lambda, y.exp_minus());
 }
 
-void check_laplace(double scale, LaplaceKind kind, unsigned h, std::uint64_t lambda) {
-  const LaplaceTrials law(scale, kind);
-  double t = scale;
-  while (t >= 44) t /= 2;
-  check_decisions(law, h, lambda, (position_of(law, lambda) / MpfrReal(t)).exp_minus());
-}
-
 TEST(TrialLaw, DecidedTrialsAreDecidedRightly) {
   for (unsigned h = 0; h < 12; ++h) {
     for (std::uint64_t l = 0; l < 16; ++l) {
@@ -125,9 +105,6 @@ TEST(TrialLaw, DecidedTrialsAreDecidedRightly) {
     check_gaussian(1e3 + i, GaussianKind::discrete, h, bits.next_bits(32));
     check_gaussian(0x1.23p45, GaussianKind::discrete, h, bits.next_u64());
     check_gaussian(0.7 + i, GaussianKind::rounded, h, bits.next_u64());
-    check_laplace(1.1e3 + i, LaplaceKind::discrete, h, bits.next_bits(32));
-    check_laplace(0x1.23p45, LaplaceKind::geometric, h, bits.next_u64());
-    check_laplace(1.1e3 + i, LaplaceKind::rounded, h, bits.next_u64());
   }
 }
 
@@ -139,19 +116,6 @@ double log_gaussian(double sigma, GaussianKind kind, Int128 x) {
   const double root = sigma * std::sqrt(2.0);
   if (k == 0) return std::log(std::erf(0.5 / root));
   return std::log(0.5 * (std::erfc((k - 0.5) / root) - std::erfc((k + 0.5) / root)));
-}
-
-double log_laplace(double scale, LaplaceKind kind, Int128 x) {
-  const double k = std::fabs(static_cast<double>(x));
-  const double log_rest = std::log(-std::expm1(-1 / scale));
-  if (kind == LaplaceKind::geometric) {
-    return x < 0 ? -1e300 : log_rest - k / scale;
-  }
-  if (kind == LaplaceKind::discrete) {
-    return log_rest - std::log1p(std::exp(-1 / scale)) - k / scale;
-  }
-  return k == 0 ? std::log(-std::expm1(-0.5 / scale))
-                : log_rest - (k - 0.5) / scale - std::log(2.0);
 }
 
 // Every rank from words of 3 bits and every acceptance by enclosures. Seeded; each fails once in a
@@ -182,12 +146,6 @@ TEST(TrialLaw, ExactPathFollowsTheLaw) {
           12 * sigma, bits);
     }
   }
-  for (const LaplaceKind kind :
-       {LaplaceKind::geometric, LaplaceKind::discrete, LaplaceKind::rounded}) {
-    expect_exact_path(
-        LaplaceTrials(50, kind, 3), [&](Int128 x) { return log_laplace(50, kind, x); }, 40 * 50,
-        bits);
-  }
 }
 
 TEST(TrialLaw, KernelsFollowTheLaw) {
@@ -207,11 +165,6 @@ TEST(TrialLaw, KernelsFollowTheLaw) {
           12 * sigma);
     }
   }
-  for (const LaplaceKind kind :
-       {LaplaceKind::geometric, LaplaceKind::discrete, LaplaceKind::rounded}) {
-    check(
-        LaplaceTrials(44, kind), [&](Int128 x) { return log_laplace(44, kind, x); }, 40 * 44);
-  }
 }
 
 std::vector<std::unique_ptr<const TrialLaw>> all_laws() {
@@ -220,12 +173,6 @@ std::vector<std::unique_ptr<const TrialLaw>> all_laws() {
     laws.push_back(std::make_unique<GaussianTrials>(sigma, GaussianKind::rounded));
     if (sigma < 4) continue;
     laws.push_back(std::make_unique<GaussianTrials>(sigma, GaussianKind::discrete));
-  }
-  for (const double scale : {44.0, 1100.0, 1e6, 1e12, 0x1p50}) {
-    for (const LaplaceKind kind :
-         {LaplaceKind::geometric, LaplaceKind::discrete, LaplaceKind::rounded}) {
-      laws.push_back(std::make_unique<LaplaceTrials>(scale, kind));
-    }
   }
   return laws;
 }

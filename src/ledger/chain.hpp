@@ -1,6 +1,6 @@
 // The chain: entries as they are stored, each with the hash of itself and all before it.
 //
-// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 1. One table `entry`,
+// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 2. One table `entry`,
 // append-only:
 //
 //   seq              1, 2, 3, ... without a gap
@@ -17,7 +17,16 @@
 //   epsilon_total    the lineage's sums after this entry
 //   rho_total
 //   unbounded_total  how many charges without a pure bound are in the sums
-//   hash             SHA-256, in hex, of the previous hash and every field above
+//   hash             SHA-256, in hex, of the previous hash, every field above and those below
+//   delta_units      the charge of a reserve: how likely it fails
+//   gaussian_units   the charge in mu^2 / 2; NULL: no Gaussian bound
+//   delta_total      the lineage's sums after this entry
+//   gaussian_total
+//   other_total      how many charges without a Gaussian bound are in the sums
+//
+// The last five came with format 2. A file of format 1 gets the columns when it is opened, and its
+// entries have NULL in all five, in the file and in the hash; no such entry follows a newer one. A
+// charge of format 1 has no delta, and what its Gaussian bound would be is not known: none.
 //
 // Kinds:
 //
@@ -47,6 +56,9 @@ struct Totals {
   std::int64_t epsilon_units = 0;
   std::int64_t rho_units = 0;
   std::int64_t unbounded = 0;
+  std::int64_t delta_units = 0;
+  std::int64_t gaussian_units = 0;
+  std::int64_t other = 0;
   bool operator==(const Totals&) const = default;
 
   privacy::Charge charge() const;
@@ -55,7 +67,10 @@ struct Totals {
 Totals plus(const Totals& totals, const privacy::Charge& charge);
 Totals minus(const Totals& totals, const privacy::Charge& charge);
 
+inline constexpr int kFormatVersion = 2;
+
 struct Entry {
+  int format = kFormatVersion;  // of the file when it was written
   std::int64_t seq = 0;
   std::string time;
   std::string lineage;
@@ -72,7 +87,8 @@ struct Entry {
 
 std::string entry_hash(const Entry& entry, const std::string& previous_hash);
 
-// Reads the columns of `SELECT * FROM entry`.
+// Reads the columns of `SELECT * FROM entry`. The format is 0, which no entry has, if only some of
+// the newer ones are there.
 Entry read_entry(const Statement& statement);
 
 // What is known of the chain up to some entry. Advancing reads every newer entry and recomputes its
@@ -88,6 +104,7 @@ class ChainState {
 
  private:
   std::int64_t last_seq_ = 0;
+  int last_format_ = 1;
   std::string last_hash_;
   struct OpenReservation {
     std::string lineage;

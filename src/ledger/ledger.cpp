@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -20,16 +19,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json account_body(const Account& account) {
-  return {{"epsilon", account.budget.epsilon.value()},
-          {"delta", account.budget.delta.value()},
-          {"neighbors", to_string(account.neighbors)},
-          {"unit", account.unit}};
+  return {{"epsilon", account.budget.epsilon.value()},   {"delta", account.budget.delta.value()},
+          {"failures", account.budget.failures.value()}, {"rule", to_string(account.budget.rule)},
+          {"neighbors", to_string(account.neighbors)},   {"unit", account.unit}};
 }
 
 Account parse_account(const std::string& lineage, const std::string& body) {
   const Json json = Json::parse(body);
+  // Accounts of format 1 state neither failures nor a rule: there was nothing to choose.
   return {lineage,
-          {Epsilon(json.at("epsilon").get<double>()), Delta(json.at("delta").get<double>())},
+          {Epsilon(json.at("epsilon").get<double>()), Delta(json.at("delta").get<double>()),
+           Delta(json.value("failures", 0.0)),
+           privacy::parse_rule(json.value("rule", std::string("zcdp")))},
           parse_neighbors(json.at("neighbors").get<std::string>()),
           json.at("unit").get<std::string>()};
 }
@@ -56,17 +57,17 @@ struct Ledger::State {
     entry.hash = entry_hash(entry, chain.last_hash());
     Statement insert(
         connection,
-        "INSERT INTO entry VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)");
+        "INSERT INTO entry VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,"
+        "?19,?20)");
     insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
     insert.bind(5, entry.reservation).bind(6, entry.request_key).bind(7, entry.request_digest);
     insert.bind(8, entry.holder).bind(9, entry.body);
-    if (entry.charge.epsilon_units) {
-      insert.bind(10, *entry.charge.epsilon_units);
-    } else {
-      insert.bind_null(10);
-    }
+    insert.bind(10, entry.charge.epsilon_units);
     insert.bind(11, entry.charge.rho_units).bind(12, entry.totals.epsilon_units);
     insert.bind(13, entry.totals.rho_units).bind(14, entry.totals.unbounded).bind(15, entry.hash);
+    insert.bind(16, entry.charge.delta_units).bind(17, entry.charge.gaussian_units);
+    insert.bind(18, entry.totals.delta_units).bind(19, entry.totals.gaussian_units);
+    insert.bind(20, entry.totals.other);
     insert.step();
     return entry;
   }
@@ -123,6 +124,15 @@ void require_name(const std::string& name, const char* what) {
   }
 }
 
+void require_part(const privacy::Budget& budget) {
+  if (budget.failures > budget.delta) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("delta {} is set aside for failures; it cannot exceed the whole, {}",
+                    format_number(budget.failures.value()), format_number(budget.delta.value())));
+  }
+}
+
 void require_same_meaning(const Account& held, const Account& asked) {
   if (held.neighbors != asked.neighbors || held.unit != asked.unit) {
     throw Error(
@@ -133,6 +143,17 @@ void require_same_meaning(const Account& held, const Account& asked) {
             "init --new-budget",
             held.lineage, held.unit, to_string(held.neighbors), asked.unit,
             to_string(asked.neighbors)));
+  }
+  if (held.budget.failures != asked.budget.failures || held.budget.rule != asked.budget.rule) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format("the budget of {} sets aside delta {} for failures and converts by "
+                    "{}, asked for is delta {} and {}; both are fixed before the first "
+                    "question: ask for the same, or start a new budget with shoal init "
+                    "--new-budget",
+                    held.lineage, format_number(held.budget.failures.value()),
+                    to_string(held.budget.rule), format_number(asked.budget.failures.value()),
+                    to_string(asked.budget.rule)));
   }
   if (asked.budget.epsilon > held.budget.epsilon || asked.budget.delta > held.budget.delta) {
     throw Error(
@@ -145,10 +166,30 @@ void require_same_meaning(const Account& held, const Account& asked) {
   }
 }
 
+[[noreturn]] void refuse(const privacy::Budget& budget, const Totals& totals,
+                         const privacy::Charge& charge) {
+  if (charge.delta_units > 0 && budget.failures.value() == 0) {
+    throw Error(ErrorCode::budget_exceeded,
+                "this question may fail with a probability of its own, and the budget sets no part "
+                "of its delta aside for failures; state it as a zcdp or gdp event, or open a "
+                "budget that does");
+  }
+  const double left = privacy::epsilon_left_down(budget, totals.charge());
+  throw Error(
+      ErrorCode::budget_exceeded,
+      fmt::format(
+          "this question does not fit into what is left of the budget (epsilon {}, delta {}); {}",
+          format_number(budget.epsilon.value()), format_number(budget.delta.value()),
+          left > 0
+              ? fmt::format("one of epsilon {} without delta still fits", format_rounded(left, 6))
+              : "it is used up, and only the owner can raise it"));
+}
+
 }  // namespace
 
 void Ledger::open_account(const Account& account) {
   require_name(account.lineage, "lineage");
+  require_part(account.budget);
   Transaction transaction(state_->connection);
   state_->chain.advance(state_->connection);
   if (const auto held = state_->account(account.lineage)) {
@@ -171,7 +212,9 @@ void Ledger::change_budget(const std::string& lineage, const privacy::Budget& bu
     throw Error(ErrorCode::not_found,
                 fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
   }
-  account->budget = budget;
+  account->budget.epsilon = budget.epsilon;
+  account->budget.delta = budget.delta;
+  require_part(account->budget);
   Entry entry;
   entry.lineage = lineage;
   entry.kind = "budget";
@@ -229,22 +272,11 @@ std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& 
   }
 
   entry.kind = "reserve";
-  entry.charge = privacy::price(request.event);
-  const privacy::Budget budget{std::min(request.budget.epsilon, account->budget.epsilon),
-                               std::min(request.budget.delta, account->budget.delta)};
-  const Totals after = plus(entry.totals, entry.charge);
-  if (!privacy::fits(budget, after.charge())) {
-    const double left = privacy::epsilon_left_down(budget, entry.totals.charge());
-    throw Error(
-        ErrorCode::budget_exceeded,
-        fmt::format(
-            "this question does not fit into what is left of the budget (epsilon {}, delta {}); {}",
-            format_number(budget.epsilon.value()), format_number(budget.delta.value()),
-            left > 0
-                ? fmt::format("one of epsilon {} without delta still fits", format_rounded(left, 6))
-                : "it is used up, and only the owner can raise it"));
-  }
-  entry.totals = after;
+  entry.charge = privacy::price(request.event, account->neighbors);
+  const privacy::Budget budget = privacy::smaller(account->budget, request.budget);
+  if (!privacy::fits(budget, privacy::add(entry.totals.charge(), entry.charge)))
+    refuse(budget, entry.totals, entry.charge);
+  entry.totals = plus(entry.totals, entry.charge);
   entry.body = Json{{"event", Json::parse(privacy::to_json(request.event))},
                     {"description", request.description},
                     {"policy", request.policy_digest},
@@ -325,15 +357,22 @@ std::vector<Spend> Ledger::spends(const std::string& lineage) {
                       : closed->kind == "settle" ? "settled"
                                                  : "cancelled",
                       body.at("description").get<std::string>(), entry.request_key,
-                      privacy::event_from_json(body.at("event").dump()), entry.charge});
+                      privacy::event_from_json(body.at("event").dump()), entry.charge,
+                      body.at("accountant").get<int>()});
   }
   return spends;
 }
 
 privacy::Charge Ledger::repriced_total(const std::string& lineage) {
+  const auto held = account(lineage);
   privacy::Charge total;
+  if (!held) return total;
   for (const Spend& spend : spends(lineage)) {
-    if (spend.state != "cancelled") total = privacy::add(total, privacy::price(spend.event));
+    if (spend.state == "cancelled") continue;
+    // The first accountant's events state each sensitivity under the account's own relation, in the
+    // field that now is about coming and going: it is to be taken as it stands.
+    const Neighbors stated = spend.accountant == 1 ? Neighbors::add_remove : held->neighbors;
+    total = privacy::add(total, privacy::price(spend.event, stated));
   }
   return total;
 }

@@ -1,5 +1,7 @@
 #include "ledger/opening.hpp"
 
+#include "ledger/chain.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 
@@ -13,8 +15,6 @@ namespace shoal::ledger {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x53484F41;
-constexpr std::int64_t kFormatVersion = 1;
-
 constexpr const char* kSchema = R"sql(
 CREATE TABLE entry(
   seq INTEGER PRIMARY KEY CHECK (seq > 0),
@@ -31,7 +31,12 @@ CREATE TABLE entry(
   epsilon_total INTEGER NOT NULL,
   rho_total INTEGER NOT NULL,
   unbounded_total INTEGER NOT NULL,
-  hash TEXT NOT NULL
+  hash TEXT NOT NULL,
+  delta_units INTEGER,
+  gaussian_units INTEGER,
+  delta_total INTEGER,
+  gaussian_total INTEGER,
+  other_total INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX entry_request ON entry(lineage, request_key) WHERE kind = 'reserve';
 CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel');
@@ -40,9 +45,18 @@ CREATE INDEX entry_account ON entry(lineage, seq) WHERE kind IN ('open', 'budget
 CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 PRAGMA application_id = 1397247809;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 )sql";
-static_assert(kApplicationId == 1397247809);
+
+constexpr const char* kFromFormat1 = R"sql(
+ALTER TABLE entry ADD COLUMN delta_units INTEGER;
+ALTER TABLE entry ADD COLUMN gaussian_units INTEGER;
+ALTER TABLE entry ADD COLUMN delta_total INTEGER;
+ALTER TABLE entry ADD COLUMN gaussian_total INTEGER;
+ALTER TABLE entry ADD COLUMN other_total INTEGER;
+PRAGMA user_version = 2;
+)sql";
+static_assert(kApplicationId == 1397247809 && kFormatVersion == 2);
 
 // A file that nobody may write is read-only even to a process that could override it.
 void refuse_read_only(const std::filesystem::path& path) {
@@ -74,9 +88,10 @@ bool is_new(const Connection& connection) {
                 fmt::format("{} is a database but no ledger; name another file as ledger",
                             connection.path().string()));
   }
-  if (version != kFormatVersion) {
+  if (version < 1 || version > kFormatVersion) {
     throw Error(ErrorCode::corrupt,
-                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
+                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {} or "
+                            "older)",
                             connection.path().string(), version, kFormatVersion));
   }
   return false;
@@ -117,6 +132,14 @@ void make_schema(Connection& connection) {
   sync_folder_of(connection.path());
 }
 
+// Adds the columns that came with format 2; the entries stay as they are.
+void bring_up_to_date(Connection& connection) {
+  Transaction transaction(connection);
+  if (pragma(connection, "PRAGMA user_version") != 1) return;  // another process was first
+  connection.run(kFromFormat1);
+  transaction.commit();
+}
+
 }  // namespace
 
 Connection open_connection(const std::filesystem::path& path, const Options& options) {
@@ -132,6 +155,7 @@ Connection open_connection(const std::filesystem::path& path, const Options& opt
   refuse_foreign(connection);
   use_write_ahead_log(connection, options.busy_milliseconds);
   if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
+  if (pragma(connection, "PRAGMA user_version") == 1) bring_up_to_date(connection);
   return connection;
 }
 

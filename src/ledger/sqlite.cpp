@@ -103,7 +103,8 @@ Statement& Statement::bind(int index, std::string_view value) {
   return *this;
 }
 
-Statement& Statement::bind_null(int index) {
+Statement& Statement::bind(int index, std::optional<std::int64_t> value) {
+  if (value) return bind(index, *value);
   const int code = sqlite3_bind_null(statement_, index);
   if (code != SQLITE_OK) connection_.fail(code);
   return *this;

@@ -46,7 +46,7 @@ class Statement {
 
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, std::string_view value);
-  Statement& bind_null(int index);
+  Statement& bind(int index, std::optional<std::int64_t> value);  // empty: NULL
 
   // True if there is a row.
   bool step();

@@ -180,8 +180,9 @@ void calibrate(const std::vector<WantedStatistic>& wanted, const QueryOptions& o
     plan.statistics.push_back(statistic);
     plan.noises.push_back({smallest_noise(mine, sensitivity, options.epsilon), sensitivity});
   }
-  plan.event = mechanism::joint_event(plan.noises);
-  plan.charge = privacy::price(plan.event);
+  // The sensitivities are those of the plan's relation, and the event says so.
+  plan.event = privacy::stated_for(mechanism::joint_event(plan.noises), plan.neighbors);
+  plan.charge = privacy::price(plan.event, plan.neighbors);
   // The whole point: what is charged is at most what was asked for.
   if (share.laplace) {
     SHOAL_CHECK(*plan.charge.epsilon_units <=

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -204,8 +203,7 @@ BudgetReport Session::budget() const {
     ledger::Ledger ledger(report.ledger, options);
     if (const auto account = ledger.account(policy_.lineage)) {
       report.opened = true;
-      report.total = {std::min(account->budget.epsilon, policy_.epsilon),
-                      std::min(account->budget.delta, policy_.delta)};
+      report.total = privacy::smaller(account->budget, {policy_.epsilon, policy_.delta});
       report.spent = ledger.total(policy_.lineage);
       report.repriced = ledger.repriced_total(policy_.lineage);
       report.spends = ledger.spends(policy_.lineage);
@@ -218,9 +216,9 @@ BudgetReport Session::budget() const {
       }
     }
   }
-  report.epsilon_spent = privacy::epsilon_spent_up(report.spent, report.total.delta);
+  report.epsilon_spent = privacy::epsilon_spent_up(report.total, report.spent);
   report.epsilon_left = privacy::epsilon_left_down(report.total, report.spent);
-  const bool pure = report.spent.epsilon_units &&
+  const bool pure = report.spent.epsilon_units && report.spent.delta_units == 0 &&
                     numeric::decimal_from_units(*report.spent.epsilon_units,
                                                 privacy::kEpsilonDecimals) <= report.epsilon_spent;
   report.statement = "all answers so far, together, are " +

@@ -19,6 +19,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -164,7 +165,8 @@ class Verifier {
       const auto [place, is_first] = state_of_.emplace(spend.request_key, spend.state);
       EXPECT_TRUE(is_first) << "two spends of " << spend.request_key;
       EXPECT_TRUE(noted("begun").contains(spend.request_key)) << spend.request_key;
-      EXPECT_EQ(spend.charge, privacy::price(ask_for(spend.request_key).event));
+      EXPECT_EQ(spend.charge,
+                privacy::price(ask_for(spend.request_key).event, Neighbors::add_remove));
       if (spend.state == "cancelled") {
         EXPECT_TRUE(noted("cancelling").contains(spend.request_key));
       } else {
@@ -286,6 +288,60 @@ TEST(CrashSweep, KilledWhileTheLogIsFoldedIntoTheFile) {
 TEST(CrashSweep, PowerLostWhileTheLogIsFoldedIntoTheFile) {
   for (std::uint64_t i = 7; i < 10 && !HasFailure(); ++i)
     EXPECT_GT((Sweep{Fault::power_loss, i * kNextSeed, kFewPages}.run()), 100);
+}
+
+// ---- a file of format 1 ----
+
+void write_old_ledger(const std::filesystem::path& path) {
+  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/ledger_format_1.sql");
+  const std::string sql(std::istreambuf_iterator<char>(file), {});
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+}
+
+// Opened, and so brought up to date, and spent from, with a fault at every operation in turn.
+// Returns the number of operations.
+int sweep_old_ledger(Fault fault, std::uint64_t seed) {
+  constexpr const char* kOld = "old-people";
+  for (int at = 1; at < 5000; ++at) {
+    SCOPED_TRACE("crash at operation " + std::to_string(at));
+    const TemporaryFolder folder(Place::memory);
+    write_old_ledger(folder / "ledger");
+    Request request = request_of("new", 0.25);
+    request.lineage = kOld;
+    request.budget.delta = Delta(1e-6);
+    const ChildEnd end = run_in_child([&] {
+      plan_crash({fault, at, seed + static_cast<std::uint64_t>(at)});
+      const Journal journal(folder / "journal");
+      Ledger ledger = open_folding(folder / "ledger", kDefaultPages);
+      reserve(ledger, request);
+      journal.note("reserved", "new");
+      return 0;
+    });
+    EXPECT_TRUE(end.status == 0 || end.signal == SIGKILL) << "the script failed by itself";
+    Ledger ledger(folder / "ledger");
+    const std::size_t spends = ledger.spends(kOld).size();
+    EXPECT_TRUE(spends == 4 || (spends == 3 && read_notes(folder / "journal")["reserved"].empty()));
+    const std::int64_t old_rho = 250'345'939'140'443;
+    const std::int64_t new_rho = privacy::price(request.event, Neighbors::replace_one).rho_units;
+    EXPECT_EQ(ledger.total(kOld).rho_units, old_rho + (spends == 4 ? new_rho : 0));
+    EXPECT_EQ(ledger.repriced_total(kOld).rho_units, ledger.total(kOld).rho_units);
+    if (end.status == 0) return at - 1;
+    if (::testing::Test::HasFailure()) return 0;
+  }
+  ADD_FAILURE() << "the script never came through";
+  return 0;
+}
+
+TEST(CrashSweep, KilledWhileAnOldFileIsBroughtUpToDate) {
+  EXPECT_GT(sweep_old_ledger(Fault::kill_half, 0), 20);
+}
+
+TEST(CrashSweep, PowerLostWhileAnOldFileIsBroughtUpToDate) {
+  for (std::uint64_t i = 10; i < 13 && !HasFailure(); ++i)
+    EXPECT_GT(sweep_old_ledger(Fault::power_loss, i * kNextSeed), 10);
 }
 
 }  // namespace

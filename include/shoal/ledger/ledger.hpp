@@ -33,7 +33,9 @@ struct Request {
   std::string digest;  // of everything that defines the request: the same key must bring the same
   std::string description;    // for the owner's list of spends
   std::string policy_digest;  // of the policy file in force
-  privacy::Budget budget;     // the policy's total; the smaller of it and the account's holds
+  // The policy's total; the smaller of it and the account's holds. What is fixed in advance is as
+  // the account has it.
+  privacy::Budget budget;
   privacy::Event event;
 };
 
@@ -51,7 +53,8 @@ struct Spend {
   std::string description;
   std::string request_key;
   privacy::Event event;
-  privacy::Charge charge;  // what was charged when it was made
+  privacy::Charge charge;                        // what was charged when it was made
+  int accountant = privacy::kAccountantVersion;  // which one charged it
 };
 
 struct Options {
@@ -71,17 +74,17 @@ class Ledger {
 
   std::optional<Account> account(const std::string& lineage) const;
 
-  // Opens the account, or checks that the open one means the same: another relation or unit, or a
-  // larger total, is a conflict. A smaller total is the policy's right.
+  // Opens the account, or checks that the open one means the same: another relation, unit, rule or
+  // part for failures, or a larger total, is a conflict. A smaller total is the policy's right.
   void open_account(const Account& account);
 
-  // The owner sets another total.
+  // The owner sets another epsilon and delta. Rule and part for failures stay as they are.
   void change_budget(const std::string& lineage, const privacy::Budget& budget);
 
   // Checks the total and writes the spend, in one transaction; when it returns, the spend is on
-  // disk. The key of a settled request gives its stored answer, unpaid; the key of one whose
-  // process died gives its reservation again, unpaid. Throws budget_exceeded, conflict, unavailable
-  // (the key is being worked on).
+  // disk. The event is priced under the account's relation. The key of a settled request gives its
+  // stored answer, unpaid; the key of one whose process died gives its reservation again, unpaid.
+  // Throws budget_exceeded, conflict, unavailable (the key is being worked on).
   std::variant<privacy::Reservation, StoredAnswer> reserve(const Request& request);
 
   // Stores the answer, durable when it returns. Only what it returns may leave.

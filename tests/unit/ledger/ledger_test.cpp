@@ -124,7 +124,7 @@ TEST_F(LedgerTest, SpendsSayWhatWasAsked) {
   EXPECT_EQ(spends[0].request_key, "a");
   EXPECT_EQ(spends[0].description, "SELECT COUNT(*) FROM people");
   EXPECT_EQ(spends[1].event, privacy::Event(privacy::event::Pure{0.2}));
-  EXPECT_EQ(spends[2].charge, privacy::price(privacy::event::Pure{0.3}));
+  EXPECT_EQ(spends[2].charge, privacy::price(privacy::event::Pure{0.3}, Neighbors::add_remove));
 }
 
 // ---- keys ----
@@ -244,10 +244,11 @@ void take_over(const std::filesystem::path& path, const privacy::Reservation& re
   entry.totals = chain.totals(kLineage);
   Statement insert(connection,
                    "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?6, '', 0, 0, ?7, ?8, 0, "
-                   "?9)");
+                   "?9, 0, 0, 0, ?10, 0)");
   insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
   insert.bind(5, entry.reservation).bind(6, entry.holder).bind(7, entry.totals.epsilon_units);
   insert.bind(8, entry.totals.rho_units).bind(9, entry_hash(entry, chain.last_hash()));
+  insert.bind(10, entry.totals.gaussian_units);
   insert.step();
 }
 

@@ -92,11 +92,7 @@ class TamperTest : public ::testing::Test {
                      "epsilon_units = ?5, epsilon_total = ?6, hash = ?7 WHERE seq = ?1");
     update.bind(1, entry.seq).bind(2, entry.kind).bind(3, entry.lineage);
     update.bind(4, entry.reservation);
-    if (entry.charge.epsilon_units) {
-      update.bind(5, *entry.charge.epsilon_units);
-    } else {
-      update.bind_null(5);
-    }
+    update.bind(5, entry.charge.epsilon_units);
     update.bind(6, entry.totals.epsilon_units).bind(7, entry.hash);
     update.step();
   }
@@ -109,8 +105,7 @@ TEST_F(TamperTest, SqlAloneCannotChangeAnEntry) {
        {"UPDATE entry SET epsilon_total = 0", "UPDATE entry SET body = '{}' WHERE seq = 3",
         "DELETE FROM entry", "DELETE FROM entry WHERE seq = 9",
         "INSERT INTO entry SELECT 0, time, lineage, 'budget', 0, '', '', '', body, NULL, 0, 0, 0, "
-        "0, "
-        "hash FROM entry WHERE seq = 1"}) {
+        "0, hash, 0, 0, 0, 0, 0 FROM entry WHERE seq = 1"}) {
     EXPECT_EQ(run_sql(sql), SQLITE_CONSTRAINT) << sql;
   }
   EXPECT_EQ(opening(), std::nullopt);
@@ -121,7 +116,8 @@ TEST_F(TamperTest, SqlAloneCannotAddASecondSpendOrAnswerOfAKey) {
     EXPECT_EQ(
         run_sql(std::string("INSERT INTO entry SELECT 10, time, lineage, kind, reservation, "
                             "request_key, request_digest, holder, body, epsilon_units, rho_units, "
-                            "epsilon_total, rho_total, unbounded_total, hash FROM entry "
+                            "epsilon_total, rho_total, unbounded_total, hash, delta_units, "
+                            "gaussian_units, delta_total, gaussian_total, other_total FROM entry "
                             "WHERE seq = ") +
                 seq),
         SQLITE_CONSTRAINT)
@@ -147,6 +143,18 @@ TEST_F(TamperTest, EveryFieldOfEveryEntryIsHeldByTheChain) {
       "epsilon_total = epsilon_total - 1",
       "rho_total = rho_total - 1",
       "unbounded_total = unbounded_total + 1",
+      "delta_units = delta_units + 1",
+      "delta_units = NULL",
+      "gaussian_units = CASE WHEN gaussian_units IS NULL THEN 0 ELSE gaussian_units + 1 END",
+      "gaussian_units = CASE WHEN gaussian_units IS NULL THEN 0 ELSE NULL END",
+      "delta_total = delta_total - 1",
+      "delta_total = NULL",
+      "gaussian_total = gaussian_total - 1",
+      "gaussian_total = NULL",
+      "other_total = other_total + 1",
+      "other_total = NULL",
+      "delta_units = NULL, gaussian_units = NULL, delta_total = NULL, gaussian_total = NULL, "
+      "other_total = NULL",
       "hash = replace(replace(hash, '0', '1'), 'a', 'b')",
       "hash = upper(hash)",
       "hash = ''"};
@@ -185,7 +193,8 @@ TEST_F(TamperTest, ConsistentlySmallerTotalsAreNoticed) {
 TEST_F(TamperTest, AnAppendedEntryIsNoticed) {
   const std::string columns =
       "time, lineage, kind, reservation, 'forged', request_digest, holder, body, epsilon_units, "
-      "rho_units, epsilon_total, rho_total, unbounded_total, hash FROM entry WHERE seq = ";
+      "rho_units, epsilon_total, rho_total, unbounded_total, hash, delta_units, gaussian_units, "
+      "delta_total, gaussian_total, other_total FROM entry WHERE seq = ";
   for (const char* seq : {"1", "6"}) {
     expect_noticed(std::string("INSERT INTO entry SELECT 10, ") + columns + seq);
     expect_noticed(std::string("INSERT INTO entry SELECT 0, ") + columns + seq);
@@ -218,12 +227,21 @@ TEST_F(TamperTest, AHashThatFitsDoesNotCancelAnotherLineagesSpend) {
   EXPECT_EQ(opening(), ErrorCode::corrupt);
 }
 
+// The older format has no delta and no Gaussian charge: an entry cannot go back to it.
+TEST_F(TamperTest, AHashThatFitsDoesNotMakeAnEntryOlder) {
+  rewrite(9, [](Entry& entry) { entry.format = 1; });
+  ASSERT_EQ(run_sql("UPDATE entry SET delta_units = NULL, gaussian_units = NULL, delta_total = "
+                    "NULL, gaussian_total = NULL, other_total = NULL WHERE seq = 9"),
+            SQLITE_OK);
+  EXPECT_EQ(opening(), ErrorCode::corrupt);
+}
+
 TEST_F(TamperTest, AnOpenLedgerNoticesWhatIsAppended) {
   Ledger ledger(path());
   ASSERT_EQ(
       run_sql("INSERT INTO entry SELECT 10, time, lineage, 'budget', 0, '', '', '', "
               "'{\"epsilon\":100,\"delta\":0,\"neighbors\":\"add_remove\",\"unit\":\"a row of "
-              "people\"}', NULL, 0, 0, 0, 0, hash FROM entry WHERE seq = 1"),
+              "people\"}', NULL, 0, 0, 0, 0, hash, 0, NULL, 0, 0, 0 FROM entry WHERE seq = 1"),
       SQLITE_OK);
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("new", 0.1)); }), ErrorCode::corrupt);
   EXPECT_EQ(code_of([&] { ledger.total(kLineage); }), ErrorCode::corrupt);

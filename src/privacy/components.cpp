@@ -1,0 +1,497 @@
+#include "privacy/components.hpp"
+
+#include "privacy/atom_law.hpp"
+#include "privacy/base_laws.hpp"
+#include "privacy/curve_law.hpp"
+#include "privacy/laplace_law.hpp"
+#include "privacy/mixture_law.hpp"
+#include "privacy/two_way.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/numeric/directed.hpp>
+#include <shoal/privacy/bounded_range.hpp>
+#include <shoal/privacy/composition.hpp>
+#include <shoal/privacy/shuffle.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace shoal::privacy {
+namespace {
+
+[[noreturn]] void unsupported(const std::string& message) {
+  throw Error(ErrorCode::unsupported, message);
+}
+
+// Gathers the leaves of the tree. `group` people change together; `count` is how often the node at
+// hand happens.
+class Collector {
+ public:
+  Collector(Neighbors neighbors, Direction direction)
+      : neighbors_(neighbors), direction_(direction) {}
+
+  void visit(const Event& event, double group, double count) {
+    if (count == 0) return;
+    std::visit([&](const auto& node) { leaf(node, group, count); }, event.node());
+  }
+
+  Components finish() {
+    if (uniform_ && !mixed_) {
+      result_.uniform = uniform_;
+      result_.uniform_count = uniform_count_;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool added() const { return direction_ == Direction::added; }
+
+  void add(const std::string& key, double count, const auto& make) {
+    const auto found = index_.find(key);
+    if (found != index_.end()) {
+      result_.parts[found->second].count += count;
+      return;
+    }
+    index_[key] = result_.parts.size();
+    Component component = make();
+    component.count = count;
+    result_.parts.push_back(std::move(component));
+  }
+
+  void add_law(const std::string& key, double count, const auto& make) {
+    add(key, count, [&] {
+      LawPointer law = make();
+      return Component{law, law, 1};
+    });
+  }
+
+  void uniform(UniformSteps::Kind kind, double epsilon, double delta, double count) {
+    const bool same = uniform_ && uniform_->kind == kind && uniform_->epsilon == epsilon &&
+                      uniform_->delta == delta;
+    if (uniform_ && !same) mixed_ = true;
+    uniform_ = UniformSteps{kind, epsilon, delta};
+    uniform_count_ += count;
+  }
+
+  void gaussian(double shift_up, double shift_down, double count) {
+    if (shift_up == 0) return;
+    mixed_ = true;
+    using namespace numeric;
+    result_.variance_up =
+        add_up(result_.variance_up, multiply_up(count, multiply_up(shift_up, shift_up)));
+    result_.variance_down = add_down(result_.variance_down,
+                                     multiply_down(count, multiply_down(shift_down, shift_down)));
+  }
+
+  template <class Noise>
+  std::pair<double, double> shift(const Noise& noise, double width, double group) const {
+    const double moved = distance(noise, neighbors_);
+    using namespace numeric;
+    return {divide_up(multiply_up(moved, group), width),
+            divide_down(multiply_down(moved, group), width)};
+  }
+
+  // Two-valued loss +-epsilon, with a mass delta at infinity.
+  void response(double epsilon, double delta, double count) {
+    if (epsilon == 0 && delta == 0) return;
+    uniform(UniformSteps::Kind::randomized_response, epsilon, delta, count);
+    add_law(fmt::format("response {} {}", epsilon, delta), count,
+            [&] { return response_law(epsilon, 2, delta, std::nullopt); });
+  }
+
+  void leaf(const event::Gaussian& e, double group, double count) {
+    const auto [up, down] = shift(e, e.sigma, group);
+    gaussian(up, down, count);
+  }
+  void leaf(const event::Gdp& e, double group, double count) {
+    using namespace numeric;
+    gaussian(multiply_up(e.mu, group), multiply_down(e.mu, group), count);
+  }
+  void leaf(const event::Laplace& e, double group, double count) {
+    const double epsilon = distance(e, neighbors_) * group / e.scale;
+    if (epsilon == 0) return;
+    mixed_ = true;
+    add_law(fmt::format("laplace {}", epsilon), count,
+            [&] { return std::make_shared<LaplaceLaw>(epsilon, 1, false); });
+  }
+  void leaf(const event::DiscreteLaplace& e, double group, double count) {
+    const double steps = std::floor(distance(e, neighbors_) * group);
+    if (steps == 0) return;
+    mixed_ = true;
+    add(fmt::format("discrete_laplace {} {}", e.scale, steps), count,
+        [&] { return discrete_laplace_laws(e.scale, steps); });
+  }
+  void leaf(const event::DiscreteGaussian& e, double group, double count) {
+    const double steps = std::floor(distance(e, neighbors_) * group);
+    if (steps == 0) return;
+    mixed_ = true;
+    if (e.sigma > kLargestSummedSigma) {
+      // A rounded Gaussian but for a factor close to 1: see base_laws.hpp.
+      const WideNoise wide = wide_discrete_gaussian(e.sigma, steps);
+      using namespace numeric;
+      gaussian(divide_up(steps, e.sigma), divide_down(steps, e.sigma), count);
+      result_.mass_slack += count * wide.mass;
+      result_.loss_slack_up += count * wide.loss_up;
+      result_.loss_slack_down += count * wide.loss_down;
+      result_.infinite_slack += count * wide.infinite;
+      return;
+    }
+    add_law(fmt::format("discrete_gaussian {} {}", e.sigma, steps), count,
+            [&] { return discrete_gaussian_law(e.sigma, steps); });
+  }
+  void leaf(const event::RandomizedResponse& e, double group, double count) {
+    if (e.epsilon == 0) return;
+    if (group > 1) {
+      opaque_pure(e.epsilon, group, count);
+    } else if (e.categories == 2) {
+      response(e.epsilon, 0, count);
+    } else {
+      mixed_ = true;
+      add_law(fmt::format("response {} of {}", e.epsilon, e.categories), count, [&] {
+        return response_law(e.epsilon, static_cast<double>(e.categories), 0, std::nullopt);
+      });
+    }
+  }
+  void leaf(const event::LeakyRandomizedResponse& e, double group, double count) {
+    leaf(event::EpsilonDelta{e.epsilon, e.delta}, group, count);
+  }
+  void leaf(const event::EpsilonDelta& e, double group, double count) {
+    if (group > 1) {
+      grouped(e, group, count);
+    } else {
+      response(e.epsilon, e.delta, count);
+    }
+  }
+  void leaf(const event::NameAndShame& e, double group, double count) {
+    // Nobody of the group is named with chance (1 - delta)^group.
+    const double delta = group == 1 ? e.delta : -std::expm1(group * std::log1p(-e.delta));
+    response(0, std::min(1.0, delta), count);
+  }
+  void leaf(const event::Pure& e, double group, double count) {
+    if (group > 1) {
+      opaque_pure(e.epsilon, group, count);
+    } else {
+      response(e.epsilon, 0, count);
+    }
+  }
+  // Epsilon times the group is all that is known; one person alone is a lower bound.
+  void opaque_pure(double epsilon, double group, double count) {
+    mixed_ = true;
+    add(fmt::format("pure {} {}", epsilon, group), count, [&] {
+      return Component{response_law(numeric::multiply_up(epsilon, group), 2, 0, std::nullopt),
+                       response_law(epsilon, 2, 0, std::nullopt), 1};
+    });
+  }
+  void leaf(const event::Exponential& e, double group, double count) {
+    const double epsilon = numeric::multiply_up(e.epsilon, group);  // ranges add
+    if (epsilon == 0) return;
+    uniform(UniformSteps::Kind::bounded_range, epsilon, 0, count);
+    add(fmt::format("exponential {}", epsilon), count, [&] {
+      // Beyond what Shoal takes for an epsilon nothing is promised.
+      Curve curve = [epsilon](double at) {
+        return epsilon > kMaxEpsilon ? 1.0 : bounded_range_profile(Epsilon(epsilon), at).upper;
+      };
+      return Component{std::make_shared<CurveLaw>(std::move(curve)),
+                       response_law(epsilon / 2, 2, 0, std::nullopt), 1};
+    });
+  }
+  void leaf(const event::Zcdp& e, double group, double count) {
+    if (e.rho == 0) return;
+    mixed_ = true;
+    using namespace numeric;
+    result_.rho = add_up(result_.rho, multiply_up(count, multiply_up(e.rho, group * group)));
+  }
+  void leaf(const event::Rdp& e, double group, double count) {
+    mixed_ = true;
+    if (group > 1) {
+      unsupported(fmt::format(
+          "rdp inside a group of {}: a table of Renyi orders says nothing about groups; state the "
+          "event itself (such as gaussian) or its zcdp",
+          group));
+    }
+    result_.tables.push_back({e.orders, e.epsilons, count});
+  }
+  void leaf(const event::Shuffled& e, double group, double count) {
+    if (group > 1) {
+      grouped(e, group, count);
+      return;
+    }
+    if (e.epsilon == 0) return;
+    mixed_ = true;
+    add(fmt::format("shuffled {} {}", e.epsilon, e.users), count, [&] {
+      const Epsilon local(e.epsilon);
+      const std::int64_t users = e.users;
+      return Component{std::make_shared<CurveLaw>([local, users](double at) {
+                         return shuffle_delta(local, users, at).upper;
+                       }),
+                       shuffled_response_law(e.epsilon, static_cast<double>(users)), 1};
+    });
+  }
+  void leaf(const event::Group& e, double group, double count) {
+    visit(e.event, group * static_cast<double>(e.size), count);
+  }
+  void leaf(const event::Repeat& e, double group, double count) {
+    visit(e.event, group, count * static_cast<double>(e.count));
+  }
+  void leaf(const event::Compose& e, double group, double count) {
+    for (const Event& part : e.events) visit(part, group, count);
+  }
+
+  // A group of an event for which only the generic bound is known: delta(epsilon / k) for each of k
+  // steps from one end of the group to the other.
+  void grouped(const Event& event, double group, double count) {
+    mixed_ = true;
+    add(fmt::format("group {} {}", group, to_json(event)), count, [&] {
+      const auto inner = std::make_shared<TwoWay>(event, neighbors_);
+      const Direction direction = direction_;
+      const auto forward = [inner, group](Direction side, double at) {
+        return std::min(1.0, group_delta_up([&](double x) { return inner->delta(side, x).upper; },
+                                            at, static_cast<std::int64_t>(group)));
+      };
+      Curve curve = [forward, direction](double at) {
+        if (at >= 0) return forward(direction, at);
+        return reversed_delta(at, forward(reverse(direction), -at));
+      };
+      return Component{std::make_shared<CurveLaw>(std::move(curve)), nullptr, 1};
+    });
+  }
+
+  void leaf(const event::PoissonSampled& e, double group, double count) {
+    double rate = e.rate;
+    Event inner = e.event;
+    for (;;) {
+      if (const auto* together = std::get_if<event::Group>(&inner.node())) {
+        // Each member of a group is sampled alone, so the group is of the sample.
+        group *= static_cast<double>(together->size);
+        inner = Event(together->event);
+      } else if (const auto* nested = std::get_if<event::PoissonSampled>(&inner.node())) {
+        rate *= nested->rate;
+        inner = Event(nested->event);
+      } else if (const auto* repeat = std::get_if<event::Repeat>(&inner.node());
+                 repeat != nullptr && repeat->count <= 1) {
+        if (repeat->count == 0) return;
+        inner = Event(repeat->event);
+      } else if (const auto* compose = std::get_if<event::Compose>(&inner.node());
+                 compose != nullptr && compose->events.size() <= 1) {
+        if (compose->events.empty()) return;
+        inner = Event(compose->events.front());
+      } else {
+        break;
+      }
+    }
+    if (rate == 0) return;
+    if (rate == 1) {
+      visit(inner, group, count);
+      return;
+    }
+    mixed_ = true;
+    refuse_groups(inner);
+    sampled(inner, rate, group, count);
+  }
+
+  // A group inside several events that share a sample would be of some of them only.
+  static void refuse_groups(const Event& inner) {
+    if (to_json(inner).find("\"group\"") != std::string::npos) {
+      unsupported(
+          "a group inside sampled events: its members are sampled one by one; put the group around "
+          "the sampled event");
+    }
+  }
+
+  void sampled(const Event& inner, double rate, double group, double count) {
+    const Components one = take_apart(inner, Neighbors::add_remove, Direction::removed);
+    if (one.empty()) return;
+    const std::string text = to_json(inner);
+    const std::string key = fmt::format("sampled {} {} {}", rate, group, text);
+    // An exchange that moves the statistic by less than twice has no simple worst case.
+    const bool replaces_less = neighbors_ == Neighbors::replace_one &&
+                               text.find("replace_sensitivity") != std::string::npos;
+    // Gaussian noise of any kind and number, on one sample, is one Gaussian.
+    const bool mixture =
+        group == 1 || (neighbors_ == Neighbors::add_remove && group <= kLargestMixture);
+    if (one.only_gaussian() && mixture && !replaces_less) {
+      const double mu = std::sqrt(one.variance_up);
+      add_law(key, count, [&] { return sampled_gaussian_law(mu, rate, group); });
+      return;
+    }
+    if (group > 1) {
+      grouped(event::PoissonSampled{rate, inner}, group, count);
+      return;
+    }
+    if (neighbors_ == Neighbors::replace_one) {
+      add(key, count, [&] { return replaced_sample(inner, rate, rate); });
+      return;
+    }
+    if (const auto* laplace = std::get_if<event::Laplace>(&inner.node())) {
+      const double epsilon = laplace->sensitivity / laplace->scale;
+      add_law(key, count, [&] { return std::make_shared<LaplaceLaw>(epsilon, rate, added()); });
+      return;
+    }
+    if (LawPointer law = sampled_atoms(inner, rate)) {
+      add_law(key, count, [&] { return law; });
+      return;
+    }
+    add(key, count, [&] { return sampled_curve(inner, rate); });
+  }
+
+  LawPointer sampled_gaussian_law(double mu, double rate, double group) const {
+    const std::vector<double> one = {1.0};
+    const std::vector<double> some = binomial_weights(rate, static_cast<int>(group));
+    if (neighbors_ == Neighbors::replace_one) return std::make_shared<MixtureLaw>(mu, some, some);
+    return added() ? std::make_shared<MixtureLaw>(mu, one, some)
+                   : std::make_shared<MixtureLaw>(mu, some, one);
+  }
+
+  // Laws with finitely many losses keep their form under sampling.
+  LawPointer sampled_atoms(const Event& inner, double rate) const {
+    const Sampling sampling{rate, added()};
+    if (const auto* e = std::get_if<event::RandomizedResponse>(&inner.node())) {
+      return response_law(e->epsilon, static_cast<double>(e->categories), 0, sampling);
+    }
+    if (const auto* e = std::get_if<event::Pure>(&inner.node())) {
+      return response_law(e->epsilon, 2, 0, sampling);
+    }
+    if (const auto* e = std::get_if<event::EpsilonDelta>(&inner.node())) {
+      return response_law(e->epsilon, 2, e->delta, sampling);
+    }
+    if (const auto* e = std::get_if<event::LeakyRandomizedResponse>(&inner.node())) {
+      return response_law(e->epsilon, 2, e->delta, sampling);
+    }
+    if (const auto* e = std::get_if<event::NameAndShame>(&inner.node())) {
+      return response_law(0, 2, e->delta, sampling);
+    }
+    if (const auto* e = std::get_if<event::DiscreteLaplace>(&inner.node())) {
+      const double steps = std::floor(e->sensitivity);
+      if (steps <= kLargestSummedSteps) return discrete_laplace_law(e->scale, steps, sampling);
+    }
+    if (const auto* e = std::get_if<event::DiscreteGaussian>(&inner.node())) {
+      if (e->sigma <= kLargestSummedSigma) {
+        return discrete_gaussian_law(e->sigma, std::floor(e->sensitivity), sampling);
+      }
+    }
+    return nullptr;
+  }
+
+  // Any event on a Poisson sample, through its own profile.
+  Component sampled_curve(const Event& event, double rate) const {
+    const auto inner = std::make_shared<TwoWay>(event, Neighbors::add_remove);
+    const bool add_one = added();
+    Curve curve = [inner, rate, add_one](double at) {
+      if (add_one)
+        return poisson_added(at, rate,
+                             [&](double x) { return inner->delta(Direction::added, x).upper; });
+      return poisson_removed(at, rate,
+                             [&](double x) { return inner->delta(Direction::removed, x).upper; });
+    };
+    return Component{std::make_shared<CurveLaw>(std::move(curve)), nullptr, 1};
+  }
+
+  // A sample in which a person may have been exchanged. With A, B, B' the outputs without the
+  // person, with, and with the other one: advanced joint convexity (Balle, Barthe and Gaboardi
+  // 2018). For samples of fixed size there is always someone, so only B against B' remains.
+  Component replaced_sample(const Event& event, double rate, double absent) const {
+    const auto exchanged = std::make_shared<TwoWay>(event, Neighbors::replace_one);
+    const auto removed =
+        absent > 0 ? std::make_shared<TwoWay>(event, Neighbors::add_remove) : nullptr;
+    const auto forward = [exchanged, removed, rate](double at) {
+      const double inner = unsampled_epsilon(at, rate);
+      const double among = exchanged->delta(Direction::removed, inner).upper;
+      if (!removed) return rate * among * (1 + 1e-15);
+      const double share = std::exp(at - inner);
+      const double away = std::max(removed->delta(Direction::removed, inner).upper,
+                                   removed->delta(Direction::added, inner).upper);
+      return std::min(1.0, rate * ((1 - share) * away + share * among) * (1 + 1e-14));
+    };
+    Curve curve = [forward](double at) {
+      return at >= 0 ? forward(at) : reversed_delta(at, forward(-at));
+    };
+    return Component{std::make_shared<CurveLaw>(std::move(curve)), nullptr, 1};
+  }
+
+  void leaf(const event::SampledWithoutReplacement& e, double group, double count) {
+    if (neighbors_ == Neighbors::add_remove) {
+      unsupported(
+          "sampled_without_replacement under add_remove: a sample of fixed size needs a population "
+          "of fixed size, so neighbours exchange a person; ask with neighbors replace_one");
+    }
+    if (const auto* together = std::get_if<event::Group>(&e.event.node())) {
+      leaf(event::SampledWithoutReplacement{e.population, e.sample, together->event},
+           group * static_cast<double>(together->size), count);
+      return;
+    }
+    refuse_groups(e.event);
+    if (group > 1) {
+      grouped(e, group, count);
+      return;
+    }
+    if (e.sample == 0) return;
+    const double rate = static_cast<double>(e.sample) / static_cast<double>(e.population);
+    if (rate == 1) {
+      visit(e.event, group, count);
+      return;
+    }
+    mixed_ = true;
+    const Components one = take_apart(e.event, Neighbors::replace_one, Direction::removed);
+    if (one.empty()) return;
+    add(fmt::format("fixed sample {} {} {}", e.population, e.sample, to_json(e.event)), count, [&] {
+      Component component = replaced_sample(e.event, rate, 0);
+      if (one.only_gaussian()) {
+        // Everyone else alike: the sample differs only if it holds the person.
+        const std::vector<double> some = {1 - rate, rate};
+        const double mu = std::sqrt(one.variance_down);
+        component.lower = added()
+                              ? std::make_shared<MixtureLaw>(mu, std::vector<double>{1.0}, some)
+                              : std::make_shared<MixtureLaw>(mu, some, std::vector<double>{1.0});
+      }
+      return component;
+    });
+  }
+
+  Neighbors neighbors_;
+  Direction direction_;
+  Components result_;
+  std::map<std::string, std::size_t> index_;
+  std::optional<UniformSteps> uniform_;
+  double uniform_count_ = 0;
+  bool mixed_ = false;
+};
+
+bool directed(const Event& event, Neighbors neighbors);
+
+struct DirectedVisitor {
+  Neighbors neighbors;
+
+  bool operator()(const event::PoissonSampled& e) const {
+    return (e.rate < 1 && neighbors == Neighbors::add_remove) || directed(e.event, neighbors);
+  }
+  bool operator()(const event::SampledWithoutReplacement&) const { return true; }
+  bool operator()(const event::Group& e) const { return directed(e.event, neighbors); }
+  bool operator()(const event::Repeat& e) const { return directed(e.event, neighbors); }
+  bool operator()(const event::Compose& e) const {
+    return std::any_of(e.events.begin(), e.events.end(),
+                       [&](const Event& part) { return directed(part, neighbors); });
+  }
+  bool operator()(const auto&) const { return false; }
+};
+
+bool directed(const Event& event, Neighbors neighbors) {
+  return std::visit(DirectedVisitor{neighbors}, event.node());
+}
+
+}  // namespace
+
+Components take_apart(const Event& event, Neighbors neighbors, Direction direction) {
+  Collector collector(neighbors, direction);
+  collector.visit(event, 1, 1);
+  return collector.finish();
+}
+
+bool symmetric(const Event& event, Neighbors neighbors) { return !directed(event, neighbors); }
+
+}  // namespace shoal::privacy

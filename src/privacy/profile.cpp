@@ -1,0 +1,89 @@
+#include "privacy/two_way.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/numeric/directed.hpp>
+#include <shoal/privacy/profile.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <mutex>
+
+namespace shoal::privacy {
+
+std::string_view to_string(Engine engine) {
+  switch (engine) {
+    case Engine::closed_form:
+      return "closed_form";
+    case Engine::contour:
+      return "contour";
+    case Engine::loss_distribution:
+      return "loss_distribution";
+    case Engine::renyi:
+      return "renyi";
+  }
+  return "unknown";
+}
+
+// The engines keep tables between questions: one question at a time.
+struct Profile::Parts {
+  Parts(const Event& event, Neighbors neighbors, const ProfileOptions& options)
+      : sides(event, neighbors, options) {}
+  mutable std::mutex mutex;
+  mutable TwoWay sides;
+};
+
+Profile::Profile(const Event& event, Neighbors neighbors, ProfileOptions options) {
+  if (!(options.tolerance >= 1e-9 && options.tolerance <= 0.1)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the tolerance is {}; it must be from 1e-9 to 0.1", options.tolerance));
+  }
+  parts_ = std::make_unique<const Parts>(event, neighbors, options);
+}
+
+Profile::~Profile() = default;
+Profile::Profile(Profile&&) noexcept = default;
+Profile& Profile::operator=(Profile&&) noexcept = default;
+
+namespace {
+
+void require_finite(double epsilon) {
+  if (!std::isfinite(epsilon)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("epsilon is {}; it must be finite", epsilon));
+  }
+}
+
+}  // namespace
+
+Certified Profile::delta(double epsilon) const {
+  const Certified logarithm = log_delta(epsilon);
+  const Bounds& bounds = logarithm.bounds;
+  return {{std::exp(bounds.lower) * (1 - 0x1p-51),
+           std::min(1.0, std::exp(bounds.upper) * (1 + 0x1p-51))},
+          logarithm.engine};
+}
+
+Certified Profile::log_delta(double epsilon) const {
+  require_finite(epsilon);
+  const std::lock_guard lock(parts_->mutex);
+  const LogAnswer answer = parts_->sides.log_delta(epsilon);
+  return {{answer.bounds.lower, std::min(0.0, answer.bounds.upper)}, answer.engine};
+}
+
+Certified Profile::epsilon(Delta delta) const {
+  const double log_delta = delta.value() > 0 ? numeric::log_down(delta.value()) : -HUGE_VAL;
+  const std::lock_guard lock(parts_->mutex);
+  return parts_->sides.epsilon(log_delta, delta);
+}
+
+Certified Profile::epsilon_at_log_delta(double log_delta) const {
+  if (!(log_delta <= 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the logarithm of delta is {}; it must not be above 0", log_delta));
+  }
+  const std::lock_guard lock(parts_->mutex);
+  return parts_->sides.epsilon(log_delta);
+}
+
+}  // namespace shoal::privacy

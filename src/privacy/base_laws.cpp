@@ -28,7 +28,7 @@ LawPointer make_law(const std::vector<PairAtom>& pairs, double told,
   }
   const double rate = sampling->rate;
   for (const PairAtom& pair : pairs) {
-    const double loss = std::log1p(rate * std::expm1(pair.loss));
+    const double loss = log_mixed(rate, pair.loss);
     if (sampling->added) {
       atoms.push_back({-loss, pair.without});
     } else {
@@ -124,8 +124,11 @@ LawPointer discrete_gaussian_law(double sigma, double steps, std::optional<Sampl
 
 WideNoise wide_discrete_gaussian(double sigma, double steps) {
   constexpr double kReach = 20;
-  const double mass = 1.1 * (kReach * kReach + 1) / (24 * sigma * sigma);
-  return {mass, 2 * mass, 2 * mass + steps / (sigma * sigma), 8 * std::exp(-kReach * kReach / 2)};
+  // Around the one mean, and around the other as far away as that is.
+  const auto ratio = [&](double z) { return 1.1 * (z * z + 1) / (24 * sigma * sigma); };
+  const double mass = ratio(kReach);
+  const double both = mass + ratio(kReach + steps / sigma);
+  return {mass, both, both + steps / (sigma * sigma), 8 * std::exp(-kReach * kReach / 2)};
 }
 
 LawPointer shuffled_response_law(double epsilon, double users) {

@@ -40,8 +40,8 @@ Component discrete_laplace_laws(double scale, double steps);
 // Discrete Gaussian noise of large sigma against a Gaussian rounded to the integers. Within z = 20
 // standard deviations the two chances of an integer agree up to a factor e^{+-mass}, because the
 // density over the unit interval around x has its mean within (z^2 + 1) / (24 sigma^2) of its
-// middle value; the rest is put at infinity. So losses agree up to 2 mass; rounding lowers them by
-// at most steps / sigma^2 more.
+// middle value; the rest is put at infinity. Losses agree up to that and the same for the other
+// mean, which is steps / sigma further away; rounding lowers them by at most steps / sigma^2 more.
 struct WideNoise {
   double mass;
   double loss_up;

@@ -171,7 +171,16 @@ class Collector {
   void leaf(const event::NameAndShame& e, double group, double count) {
     // Nobody of the group is named with chance (1 - delta)^group.
     const double delta = group == 1 ? e.delta : -std::expm1(group * std::log1p(-e.delta));
-    response(0, std::min(1.0, delta), count);
+    if (delta == 0) return;
+    uniform(UniformSteps::Kind::randomized_response, 0, std::min(1.0, delta), count);
+    add(fmt::format("name_and_shame {}", delta), count, [&] {
+      const LawPointer upper = response_law(0, 2, delta, std::nullopt);
+      if (neighbors_ == Neighbors::replace_one) return Component{upper, upper, 1};
+      // Without the person nothing of theirs can show: only one side is ever told.
+      const double kept = std::log1p(-delta);
+      const std::vector<Atom> atoms = {added() ? Atom{-kept, 1} : Atom{kept, 1 - delta}};
+      return Component{upper, std::make_shared<AtomLaw>(atoms, added() ? 0 : delta), 1};
+    });
   }
   void leaf(const event::Pure& e, double group, double count) {
     if (group > 1) {
@@ -248,7 +257,7 @@ class Collector {
   void grouped(const Event& event, double group, double count) {
     mixed_ = true;
     add(fmt::format("group {} {}", group, to_json(event)), count, [&] {
-      const auto inner = std::make_shared<TwoWay>(event, neighbors_);
+      const auto inner = std::make_shared<TwoWay>(event, neighbors_, ProfileOptions{}, true);
       const Direction direction = direction_;
       const auto forward = [inner, group](Direction side, double at) {
         return std::min(1.0, group_delta_up([&](double x) { return inner->delta(side, x).upper; },
@@ -334,7 +343,9 @@ class Collector {
       return;
     }
     if (LawPointer law = sampled_atoms(inner, rate)) {
-      add_law(key, count, [&] { return law; });
+      // Of name_and_shame it is more than the worst case.
+      const bool shame = std::holds_alternative<event::NameAndShame>(inner.node());
+      add(key, count, [&] { return Component{law, shame ? nullptr : law, 1}; });
       return;
     }
     add(key, count, [&] { return sampled_curve(inner, rate); });
@@ -380,7 +391,8 @@ class Collector {
 
   // Any event on a Poisson sample, through its own profile.
   Component sampled_curve(const Event& event, double rate) const {
-    const auto inner = std::make_shared<TwoWay>(event, Neighbors::add_remove);
+    const auto inner =
+        std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true);
     const bool add_one = added();
     Curve curve = [inner, rate, add_one](double at) {
       if (add_one)
@@ -396,11 +408,13 @@ class Collector {
   // person, with, and with the other one: advanced joint convexity (Balle, Barthe and Gaboardi
   // 2018). For samples of fixed size there is always someone, so only B against B' remains.
   Component replaced_sample(const Event& event, double rate, double absent) const {
-    const auto exchanged = std::make_shared<TwoWay>(event, Neighbors::replace_one);
+    const auto exchanged =
+        std::make_shared<TwoWay>(event, Neighbors::replace_one, ProfileOptions{}, true);
     const auto removed =
-        absent > 0 ? std::make_shared<TwoWay>(event, Neighbors::add_remove) : nullptr;
+        absent > 0 ? std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true)
+                   : nullptr;
     const auto forward = [exchanged, removed, rate](double at) {
-      const double inner = unsampled_epsilon(at, rate);
+      const double inner = log_unmixed(rate, at);
       const double among = exchanged->delta(Direction::removed, inner).upper;
       if (!removed) return rate * among * (1 + 1e-15);
       const double share = std::exp(at - inner);
@@ -462,28 +476,6 @@ class Collector {
   bool mixed_ = false;
 };
 
-bool directed(const Event& event, Neighbors neighbors);
-
-struct DirectedVisitor {
-  Neighbors neighbors;
-
-  bool operator()(const event::PoissonSampled& e) const {
-    return (e.rate < 1 && neighbors == Neighbors::add_remove) || directed(e.event, neighbors);
-  }
-  bool operator()(const event::SampledWithoutReplacement&) const { return true; }
-  bool operator()(const event::Group& e) const { return directed(e.event, neighbors); }
-  bool operator()(const event::Repeat& e) const { return directed(e.event, neighbors); }
-  bool operator()(const event::Compose& e) const {
-    return std::any_of(e.events.begin(), e.events.end(),
-                       [&](const Event& part) { return directed(part, neighbors); });
-  }
-  bool operator()(const auto&) const { return false; }
-};
-
-bool directed(const Event& event, Neighbors neighbors) {
-  return std::visit(DirectedVisitor{neighbors}, event.node());
-}
-
 }  // namespace
 
 Components take_apart(const Event& event, Neighbors neighbors, Direction direction) {
@@ -491,7 +483,5 @@ Components take_apart(const Event& event, Neighbors neighbors, Direction directi
   collector.visit(event, 1, 1);
   return collector.finish();
 }
-
-bool symmetric(const Event& event, Neighbors neighbors) { return !directed(event, neighbors); }
 
 }  // namespace shoal::privacy

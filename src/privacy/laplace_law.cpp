@@ -20,15 +20,14 @@ LaplaceLaw::LaplaceLaw(double epsilon, double rate, bool added)
     : epsilon_(epsilon), rate_(rate), added_(added) {}
 
 double LaplaceLaw::sampled(double base) const {
-  const double loss = rate_ == 1 ? base : std::log1p(rate_ * std::expm1(base));
+  const double loss = rate_ == 1 ? base : log_mixed(rate_, base);
   return added_ ? -loss : loss;
 }
 
 double LaplaceLaw::unsampled(double loss) const {
   if (added_) loss = -loss;
   if (rate_ == 1) return loss;
-  const double inner = std::expm1(loss) / rate_;
-  return inner <= -1 ? -std::numeric_limits<double>::infinity() : std::log1p(inner);
+  return log_unmixed(rate_, loss);
 }
 
 double LaplaceLaw::mass(double plain, double moved) const {

@@ -134,10 +134,12 @@ double LatticeProfile::usable_tilt(double epsilon) {
 
 std::optional<LatticeProfile::Sums> LatticeProfile::compose(double step, double tilt,
                                                             double log_delta) {
+  if (!(step > 0) || !std::isfinite(step)) return std::nullopt;
   double count = 0;
   for (const CountedLaw& part : laws_) count += part.count;
   // What is cut off above counts as infinite: far less than delta in all.
-  const double tail = std::exp(std::max(log_delta, -690.0)) * tolerance_ * 1e-3 / count;
+  const double tail =
+      std::max(1e-300, std::exp(std::max(log_delta, -690.0)) * tolerance_ * 1e-3 / count);
   constexpr double kLowTail = 1e-18;
   const double outside = exact() ? 1e-15 : tolerance_ * 1e-5;
   std::vector<LatticePair> pairs;
@@ -146,7 +148,7 @@ std::optional<LatticeProfile::Sums> LatticeProfile::compose(double step, double 
   std::vector<LatticePart> lower;
   for (const CountedLaw& part : laws_) {
     const double range = part.law->highest_loss(tail) - part.law->lowest_loss(kLowTail);
-    if (range / step > static_cast<double>(kLargestLattice)) return std::nullopt;
+    if (!(range / step < static_cast<double>(kLargestLattice))) return std::nullopt;
     pairs.push_back(put_on_lattice(*part.law, step, anchor_of(*part.law, step), kLowTail, tail));
     upper.push_back({&pairs.back().upper, part.count});
     lower.push_back({&pairs.back().lower, part.count});

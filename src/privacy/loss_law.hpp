@@ -13,6 +13,7 @@
 
 #include <shoal/privacy/profile.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -125,6 +126,22 @@ struct LogBounds {
   double lower = 0;
   double upper = 0;
 };
+
+// ln(1 - rate + rate e^z), the loss of a sampled event. Near 1 the logarithm needs the difference
+// from 1, near 0 the sum itself.
+inline double log_mixed(double rate, double z) {
+  const double difference = rate * std::expm1(z);
+  return difference > -0.5 ? std::log1p(difference) : std::log((1 - rate) + rate * std::exp(z));
+}
+
+// Its inverse, ln((e^loss - 1 + rate) / rate); -infinity under its range.
+inline double log_unmixed(double rate, double loss) {
+  if (loss > 40) return loss - std::log(rate);  // e^-40 is less than a rounding
+  const double difference = std::expm1(loss) / rate;
+  if (difference > -0.5) return std::log1p(difference);
+  const double sum = std::exp(loss) - (1 - rate);
+  return sum > 0 ? std::log(sum / rate) : -HUGE_VAL;
+}
 
 // A target ln delta comes rounded down, for upper bounds of epsilon; lower bounds take this one,
 // which is above whatever it was rounded from.

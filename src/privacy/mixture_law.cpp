@@ -38,7 +38,8 @@ double MixtureLaw::Side::log_ratio(double x, double mu) const {
       const double shift = static_cast<double>(j) * mu;
       sum += weight[j] * std::expm1(shift * (sign * x - shift / 2));
     }
-    return std::log1p(sum);
+    if (sum > -0.5) return std::log1p(sum);
+    sum = 0;
   }
   for (std::size_t j = 0; j < weight.size(); ++j) {
     const double shift = static_cast<double>(j) * mu;
@@ -89,7 +90,7 @@ double MixtureLaw::place(double target) const {
   if (sampled_once()) {
     const bool removed = without_.order() == 0;
     const double rate = removed ? with_.weight[1] : without_.weight[1];
-    const double z = std::log1p(std::expm1(removed ? target : -target) / rate);
+    const double z = log_unmixed(rate, removed ? target : -target);
     const double x = z / mu_ + mu_ / 2;
     return removed ? x : -x;
   }

@@ -1,5 +1,7 @@
 #include "privacy/sum_profile.hpp"
 
+#include "privacy/mixture_law.hpp"
+
 #include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/gaussian_delta.hpp>
 
@@ -67,7 +69,7 @@ Bounds invert(double log_delta, double start, Upper upper, Lower lower) {
 }  // namespace
 
 SumProfile::SumProfile(std::vector<CountedLaw> laws, double variance_up, double variance_down,
-                       const ProfileOptions& options)
+                       const ProfileOptions& options, bool quick)
     : laws_(std::move(laws)),
       variance_up_(variance_up),
       variance_down_(variance_down),
@@ -84,6 +86,10 @@ SumProfile::SumProfile(std::vector<CountedLaw> laws, double variance_up, double 
   if (variance_up_ > 0) variance_error_ = 1 - variance_down_ / variance_up_ + 4 * kRounding;
   contour_ = std::make_unique<Contour>(laws_, variance_up_, variance_error_);
   contour_failed_ = !smooth_;
+  if (quick && variance_up_ > 0) {
+    gaussian_ = std::make_shared<MixtureLaw>(std::sqrt(variance_up_), std::vector<double>{0, 1},
+                                             std::vector<double>{1});
+  }
   cut_failed_ = !smooth_;
 }
 
@@ -91,6 +97,13 @@ SumProfile::SumProfile(std::vector<CountedLaw> laws, double variance_up, double 
 std::optional<LogBounds> SumProfile::formula(double epsilon) const {
   if (empty()) return LogBounds{-HUGE_VAL, -HUGE_VAL};
   if (laws_.empty()) {
+    if (gaussian_) {
+      const std::optional<Bounds> delta = gaussian_->delta(epsilon);
+      if (delta && delta->upper - delta->lower < 1e-9 * delta->upper) {
+        const double slack = 1e-12 + 8 * variance_error_ * (1 + epsilon * epsilon / variance_up_);
+        return LogBounds{log_of(delta->lower) - slack, std::min(0.0, log_of(delta->upper) + slack)};
+      }
+    }
     const double down = std::sqrt(variance_down_) * (1 - 0x1p-52);
     const double up = std::sqrt(variance_up_) * (1 + 0x1p-51);
     return logarithms({numeric::gaussian_delta_down(1, down, epsilon),

@@ -18,9 +18,11 @@ struct LogAnswer {
 
 class SumProfile {
  public:
-  // The variance of all Gaussian noise together, rounded up and down.
+  // The variance of all Gaussian noise together, rounded up and down. With `quick` a formula may
+  // give twelve digits instead of fifteen in a hundredth of the time: for curves of thousands of
+  // points.
   SumProfile(std::vector<CountedLaw> laws, double variance_up, double variance_down,
-             const ProfileOptions& options);
+             const ProfileOptions& options, bool quick);
 
   // ln delta at epsilon >= 0, infinity included.
   LogAnswer log_delta(double epsilon);
@@ -58,6 +60,7 @@ class SumProfile {
   double variance_up_;
   double variance_down_;
   double variance_error_ = 0;
+  LawPointer gaussian_;  // the Gaussian noise as a law, if a quick formula is wanted
   ProfileOptions options_;
   double infinite_up_ = 0;
   double infinite_down_ = 0;

@@ -60,16 +60,16 @@ double log_stick(double c) { return c * std::log(c) - (1 + c) * std::log1p(c); }
 
 }  // namespace
 
-DirectedProfile::DirectedProfile(Components components, const ProfileOptions& options)
+DirectedProfile::DirectedProfile(Components components, const ProfileOptions& options, bool quick)
     : components_(std::move(components)),
       upper_(laws_of(components_, true), components_.variance_up, components_.variance_down,
-             options) {
+             options, quick) {
   if (!both_alike(components_)) {
     // Gaussian noise of mu = sqrt(2 rho) is rho-zCDP: what zCDP allows is at least as bad.
     const double extra = 2 * components_.rho * (1 - 1e-15);
-    lower_ =
-        std::make_unique<SumProfile>(laws_of(components_, false), components_.variance_down + extra,
-                                     (components_.variance_down + extra) * (1 - 1e-15), options);
+    lower_ = std::make_unique<SumProfile>(
+        laws_of(components_, false), components_.variance_down + extra,
+        (components_.variance_down + extra) * (1 - 1e-15), options, quick);
   }
 }
 
@@ -184,14 +184,23 @@ LogAnswer DirectedProfile::log_delta(double epsilon) {
     answer = {{-HUGE_VAL, log_sum(renyi_log_delta_up(epsilon), log_of(upper_.infinite_up()))},
               Engine::renyi};
   } else {
-    answer = upper_.log_delta(std::max(0.0, epsilon - components_.loss_slack_up));
+    const double slack = components_.loss_slack_up;
+    answer = upper_.log_delta(std::max(0.0, epsilon - slack));
+    // Under 0 delta grows by no more than the distance.
+    if (epsilon < slack) {
+      answer.bounds.upper = log_sum(answer.bounds.upper, log_of(slack - epsilon));
+    }
   }
   answer.bounds.upper = std::min(0.0, log_sum(answer.bounds.upper + components_.mass_slack,
                                               log_of(components_.infinite_slack)));
   if (lower_ || components_.loss_slack_down > 0) {
     SumProfile& profile = lower_ ? *lower_ : upper_;
-    answer.bounds.lower = profile.log_delta(epsilon + components_.loss_slack_down).bounds.lower -
-                          components_.mass_slack;
+    const double below = profile.log_delta(epsilon + components_.loss_slack_down).bounds.lower;
+    answer.bounds.lower = below - components_.mass_slack;
+    if (components_.infinite_slack > 0) {
+      answer.bounds.lower =
+          log_of(std::exp(answer.bounds.lower) - components_.infinite_slack) - 1e-14;
+    }
   }
   return answer;
 }
@@ -215,7 +224,9 @@ Certified DirectedProfile::epsilon(double log_delta, const std::optional<Delta>&
   }
   if (lower_ || components_.mass_slack > 0) {
     SumProfile& profile = lower_ ? *lower_ : upper_;
-    const Certified below = profile.epsilon(std::min(0.0, log_delta + components_.mass_slack));
+    const double target_up =
+        log_of(std::exp(log_delta) + components_.infinite_slack) + components_.mass_slack + 1e-14;
+    const Certified below = profile.epsilon(std::min(0.0, target_up));
     answer.bounds.lower = std::max(0.0, below.bounds.lower - components_.loss_slack_down);
   }
   return answer;
@@ -226,12 +237,12 @@ bool DirectedProfile::surely_within(double epsilon, double log_delta) {
   return upper_.quick_log_delta_up(epsilon) <= log_delta;
 }
 
-TwoWay::TwoWay(const Event& event, Neighbors neighbors, const ProfileOptions& options)
+TwoWay::TwoWay(const Event& event, Neighbors neighbors, const ProfileOptions& options, bool quick)
     : removed_(std::make_unique<DirectedProfile>(take_apart(event, neighbors, Direction::removed),
-                                                 options)) {
+                                                 options, quick)) {
   if (!symmetric(event, neighbors)) {
-    added_ =
-        std::make_unique<DirectedProfile>(take_apart(event, neighbors, Direction::added), options);
+    added_ = std::make_unique<DirectedProfile>(take_apart(event, neighbors, Direction::added),
+                                               options, quick);
   }
 }
 
@@ -279,14 +290,8 @@ Certified TwoWay::epsilon(double log_delta, const std::optional<Delta>& delta) {
   return answer;
 }
 
-double unsampled_epsilon(double epsilon, double rate) {
-  if (epsilon > 40) return epsilon - std::log(rate);  // e^-40 is less than a rounding
-  const double arm = std::expm1(epsilon) / rate;
-  return arm <= -1 ? -HUGE_VAL : std::log1p(arm);
-}
-
 double poisson_removed(double epsilon, double rate, const std::function<double(double)>& inner) {
-  const double at = unsampled_epsilon(epsilon, rate);
+  const double at = log_unmixed(rate, epsilon);
   if (at == -HUGE_VAL) return std::min(1.0, -std::expm1(epsilon) * (1 + 4 * kRounding));
   // Rounded down a little: delta falls in epsilon.
   return std::min(1.0, rate * inner(at - 8 * kRounding * (1 + std::abs(at))) * (1 + 4 * kRounding));
@@ -294,7 +299,7 @@ double poisson_removed(double epsilon, double rate, const std::function<double(d
 
 double poisson_added(double epsilon, double rate, const std::function<double(double)>& inner) {
   // 1 - (1 - q) e^epsilon = q e^epsilon e^{-inner epsilon}.
-  const double negative = unsampled_epsilon(-epsilon, rate);
+  const double negative = log_unmixed(rate, -epsilon);
   if (negative == -HUGE_VAL) return 0;
   const double at = -negative;
   const double factor = rate * std::exp(epsilon - at) * (1 + 16 * kRounding * (1 + std::abs(at)));

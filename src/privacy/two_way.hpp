@@ -19,7 +19,7 @@ inline Direction reverse(Direction direction) {
 // One direction. Keeps what it has computed, so it is not for several threads at once.
 class DirectedProfile {
  public:
-  DirectedProfile(Components components, const ProfileOptions& options);
+  DirectedProfile(Components components, const ProfileOptions& options, bool quick);
 
   // ln delta at epsilon >= 0.
   LogAnswer log_delta(double epsilon);
@@ -49,7 +49,9 @@ class DirectedProfile {
 
 class TwoWay {
  public:
-  TwoWay(const Event& event, Neighbors neighbors, const ProfileOptions& options = {});
+  // `quick`: see SumProfile.
+  TwoWay(const Event& event, Neighbors neighbors, const ProfileOptions& options = {},
+         bool quick = false);
 
   // One direction, at any real epsilon.
   Bounds delta(Direction direction, double epsilon);
@@ -66,10 +68,6 @@ class TwoWay {
   std::unique_ptr<DirectedProfile> removed_;
   std::unique_ptr<DirectedProfile> added_;  // null if the same
 };
-
-// ln(1 + (e^epsilon - 1) / rate): the epsilon of the event that has this epsilon on a sample.
-// -infinity where there is none.
-double unsampled_epsilon(double epsilon, double rate);
 
 // delta of a Poisson sample from that of the event itself, at any real epsilon (Balle, Barthe and
 // Gaboardi 2018; Zhu, Dong and Wang 2022): the person removed, and added, where `inner` is the

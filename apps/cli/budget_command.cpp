@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "table.hpp"
 
+#include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/numeric/units.hpp>
 #include <shoal/session/session.hpp>
@@ -23,11 +24,32 @@ struct BudgetArguments {
   bool accept = false;
 };
 
+double delta_of(const privacy::Charge& charge) {
+  return numeric::from_units_up(charge.delta_units, privacy::kDeltaDecimals);
+}
+
 std::string amount(const privacy::Charge& charge) {
   const double rho = numeric::from_units_up(charge.rho_units, privacy::kRhoDecimals);
-  if (!charge.epsilon_units) return fmt::format("rho {}", format_rounded(rho, 6));
-  return fmt::format("epsilon {}", format_number(numeric::decimal_from_units(
-                                       *charge.epsilon_units, privacy::kEpsilonDecimals)));
+  std::string text =
+      charge.epsilon_units
+          ? fmt::format("epsilon {}", format_number(numeric::decimal_from_units(
+                                          *charge.epsilon_units, privacy::kEpsilonDecimals)))
+          : fmt::format("rho {}", format_rounded(rho, 6));
+  if (charge.delta_units > 0)
+    text += fmt::format(", delta {}", format_rounded(delta_of(charge), 3));
+  return text;
+}
+
+// The certified total in words, or why there is none.
+std::string certified_in_words(const session::BudgetReport& report) {
+  try {
+    const privacy::Bounds bounds = session::certified_total(report).bounds;
+    return fmt::format("epsilon {} to {} at delta {}, had all of it been fixed in advance",
+                       format_rounded(bounds.lower, 6), format_rounded(bounds.upper, 6),
+                       format_number(report.total.delta.value()));
+  } catch (const Error& error) {
+    return fmt::format("not available: {}", error.what());
+  }
 }
 
 void print_table(const session::BudgetReport& report) {
@@ -47,6 +69,7 @@ void print_table(const session::BudgetReport& report) {
              report.spends.size(), report.spends.size() == 1 ? "" : "s");
   fmt::print("  left    one question of epsilon {}\n", format_rounded(report.epsilon_left, 6));
   fmt::print("  means   {}\n", report.statement);
+  if (!report.spends.empty()) fmt::print("  as one  {}\n", certified_in_words(report));
   fmt::print("  ledger  {}{}\n", report.ledger.string(),
              report.opened ? ", chain verified" : ", nothing asked yet");
 }
@@ -62,6 +85,17 @@ void print_json(const session::BudgetReport& report) {
                {"epsilon_left", report.epsilon_left},
                {"statement", report.statement},
                {"ledger", report.ledger.string()}};
+  // Not a filter: what the same events cost as one plan, declared in advance.
+  json["certified_if_fixed_in_advance"] = nullptr;
+  try {
+    const privacy::Certified certified = session::certified_total(report);
+    json["certified_if_fixed_in_advance"] = {
+        {"epsilon", {{"lower", certified.bounds.lower}, {"upper", certified.bounds.upper}}},
+        {"delta", report.total.delta.value()},
+        {"method", to_string(certified.engine)}};
+  } catch (const Error&) {
+    // Left out: the events have no profile under this relation.
+  }
   json["spends"] = Json::array();
   for (const ledger::Spend& spend : report.spends) {
     Json row = {{"entry", spend.entry},
@@ -75,6 +109,7 @@ void print_json(const session::BudgetReport& report) {
           numeric::decimal_from_units(*spend.charge.epsilon_units, privacy::kEpsilonDecimals);
     }
     row["rho"] = numeric::from_units_up(spend.charge.rho_units, privacy::kRhoDecimals);
+    if (spend.charge.delta_units > 0) row["delta"] = delta_of(spend.charge);
     row["event"] = Json::parse(privacy::to_json(spend.event));
     json["spends"].push_back(row);
   }

@@ -22,24 +22,26 @@ inline void add_point(CellShares& shares, const std::vector<double>& boundaries,
 inline void add_atom(CellShares& shares, const std::vector<double>& boundaries, double loss,
                      double mass) {
   constexpr double kSnap = 1e-9;
-  const double width = boundaries[1] - boundaries[0];
-  const auto cells = static_cast<double>(boundaries.size() - 1);
+  const std::size_t cells = boundaries.size() - 1;
+  const double width = (boundaries.back() - boundaries.front()) / static_cast<double>(cells);
   const double position = (loss - boundaries.front()) / width;
-  const double nearest = std::round(position);
-  const bool on_boundary = std::abs(position - nearest) < kSnap;
-  if (on_boundary) {
-    shares.loss_error = std::max(
-        shares.loss_error, std::abs(position - nearest) * width + 4 * kRounding * std::abs(loss));
-  }
-  if (on_boundary && nearest >= 0 && nearest <= cells) {
-    shares.at[static_cast<std::size_t>(nearest)] += mass;
-  } else if (position < 0) {
+  const double nearest = std::clamp(std::round(position), 0.0, static_cast<double>(cells));
+  const auto point = static_cast<std::size_t>(nearest);
+  const double distance = std::abs(loss - boundaries[point]);
+  if (distance < kSnap * width) {
+    shares.at[point] += mass;
+    shares.loss_error = std::max(shares.loss_error, distance + 4 * kRounding * std::abs(loss));
+  } else if (loss < boundaries.front()) {
     shares.below += mass * (1 + 4 * kRounding);
-  } else if (position > cells) {
+  } else if (loss > boundaries.back()) {
     shares.above += mass * (1 + 4 * kRounding);
     shares.above_lowered += mass * std::exp(boundaries.back() - loss) * (1 - 8 * kRounding);
   } else {
-    add_point(shares, boundaries, static_cast<std::size_t>(position), loss, mass);
+    // The division may have chosen a neighbour.
+    std::size_t cell = std::min(static_cast<std::size_t>(std::max(0.0, position)), cells - 1);
+    while (loss < boundaries[cell]) --cell;
+    while (loss > boundaries[cell + 1]) ++cell;
+    add_point(shares, boundaries, cell, loss, mass);
   }
 }
 

@@ -227,6 +227,17 @@ BudgetReport Session::budget() const {
   return report;
 }
 
+privacy::Certified certified_total(const BudgetReport& report) {
+  privacy::event::Compose plan;
+  for (const ledger::Spend& spend : report.spends) {
+    if (spend.state == "cancelled") continue;
+    // The first accountant's events state each sensitivity for the account's own relation.
+    plan.events.push_back(spend.accountant == 1 ? privacy::stated_for(spend.event, report.neighbors)
+                                                : spend.event);
+  }
+  return privacy::Profile(plan, report.neighbors).epsilon(report.total.delta);
+}
+
 void Session::accept_policy_budget() {
   if (!budget().opened) {
     throw Error(

@@ -5,6 +5,7 @@
 #include <shoal/catalog/policy.hpp>
 #include <shoal/ledger/ledger.hpp>
 #include <shoal/plan/plan.hpp>
+#include <shoal/privacy/profile.hpp>
 #include <shoal/random/bit_source.hpp>
 #include <shoal/session/answer.hpp>
 
@@ -32,6 +33,12 @@ struct BudgetReport {
   std::vector<ledger::Spend> spends;
   std::string statement;  // the guarantee in words
 };
+
+// What the spends of a report amount to if they are taken as one plan, declared in advance: bounds
+// of the epsilon at the total's delta, by the certified accountant. Tighter than what the filter
+// charged, and not what decides: questions chosen after seeing answers need the filter. Throws
+// unsupported for events that have no profile under the relation.
+privacy::Certified certified_total(const BudgetReport& report);
 
 class Session {
  public:

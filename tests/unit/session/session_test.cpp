@@ -182,6 +182,30 @@ TEST_F(SessionTest, AnotherRelationOrUnitIsAConflict) {
             ErrorCode::conflict);
 }
 
+// Exchanging a row moves a count by one, as adding one does: the price is the same, and the stored
+// event says why.
+TEST_F(SessionTest, AnExchangeIsPricedForWhatItMoves) {
+  change("neighbors = \"add_remove\"", "neighbors = \"replace_one\"");
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.25));
+  const BudgetReport budget = session.budget();
+  EXPECT_NEAR(budget.epsilon_spent, 0.25, 1e-9);
+  const std::string event = privacy::to_json(budget.spends[0].event);
+  EXPECT_NE(event.find("\"replace_sensitivity\":1"), std::string::npos) << event;
+  EXPECT_EQ(budget.repriced, budget.spent);
+}
+
+// Two counts, taken as one plan, cost no more than their sum and no less than either.
+TEST_F(SessionTest, TheCertifiedTotalStandsBesideTheFilter) {
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.25));
+  session.query(kCount, epsilon(0.5), "again");
+  const privacy::Bounds bounds = certified_total(session.budget()).bounds;
+  EXPECT_LE(bounds.lower, bounds.upper);
+  EXPECT_GT(bounds.lower, 0.7499999);  // at delta 0 nothing is gained
+  EXPECT_LE(bounds.upper, 0.7500001);
+}
+
 TEST_F(SessionTest, ALostLedgerIsNoticed) {
   Session(policy_path()).query(kCount, epsilon(0.9));
   std::filesystem::remove(folder_ / "people.ledger");

@@ -322,9 +322,7 @@ class Collector {
     const bool replaces_less = neighbors_ == Neighbors::replace_one &&
                                text.find("replace_sensitivity") != std::string::npos;
     // Gaussian noise of any kind and number, on one sample, is one Gaussian.
-    const bool mixture =
-        group == 1 || (neighbors_ == Neighbors::add_remove && group <= kLargestMixture);
-    if (one.only_gaussian() && mixture && !replaces_less) {
+    if (one.only_gaussian() && group <= kLargestMixture && !replaces_less) {
       const double mu = std::sqrt(one.variance_up);
       add_law(key, count, [&] { return sampled_gaussian_law(mu, rate, group); });
       return;

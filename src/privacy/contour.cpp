@@ -180,8 +180,8 @@ double Contour::chernoff_epsilon_up(double log_delta) {
   if (log_delta == -HUGE_VAL) return HUGE_VAL;
   chernoff_epsilon(log_delta);
   const double moment = log_moment_up(tilt_);
-  return std::max(0.0, (moment - log_delta + log_stick(tilt_)) / tilt_ +
-                           16 * kRounding * (std::abs(moment) - log_delta + tilt_ + 1) / tilt_);
+  return sound_upper((moment - log_delta + log_stick(tilt_)) / tilt_ +
+                     16 * kRounding * (std::abs(moment) - log_delta + tilt_ + 1) / tilt_);
 }
 
 double Contour::chernoff_log_delta_up(double epsilon) {

@@ -73,6 +73,7 @@ NodeTable LaplaceLaw::nodes(double largest_tilt, double largest_frequency, doubl
   NodeTable table;
   const auto add = [&](double base, double plain, double moved) {
     const double loss = sampled(base);
+    if (!(mass(plain, moved) > 0)) return;  // too small for a double
     table.add(loss, std::log(mass(plain, moved)), 16 + 4 * epsilon_, 4 * std::abs(loss) + 2);
   };
   const double small = std::exp(-epsilon_) / 2;
@@ -138,12 +139,12 @@ std::pair<double, double> LaplaceLaw::ends(double from, double to) const {
   b = std::min(b, epsilon_);
   if (!(b > a)) return {0, 0};
   const double width = b - a;
-  const double scale = std::exp((a - epsilon_) / 2) / 2;
-  const double difference = std::exp(a) * std::expm1(width);
-  const double plain_high = scale * 4 * std::pow(std::sinh(width / 4), 2) / difference;
-  const double plain_low = scale * std::pow(std::expm1(width / 2), 2) / difference;
-  const double at_a = mass(plain_low, plain_low * std::exp(a));
-  const double at_b = mass(plain_high, plain_high * std::exp(b));
+  // Half of what a spread of the densities leaves at each end, without the exponentials there.
+  const double half = std::pow(std::expm1(-width / 2), 2) / (-2 * std::expm1(-width));
+  const double at_a =
+      mass(half * std::exp(-(a + epsilon_) / 2), half * std::exp((a - epsilon_) / 2));
+  const double at_b =
+      mass(half * std::exp(-(b + epsilon_) / 2), half * std::exp((b - epsilon_) / 2));
   return added_ ? std::pair{at_b, at_a} : std::pair{at_a, at_b};
 }
 

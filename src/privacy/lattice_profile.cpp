@@ -199,8 +199,10 @@ namespace {
 // near its start: far below the loss that the tilt points to, the sum says nothing.
 Bounds crossing(const LatticeSum& sum, double log_infinite, double log_delta, double start,
                 double farthest, double tilt) {
+  // What is not a number counts as above: no bound comes from it.
   const auto excess = [&](double at) {
-    return log_sum(sum.log_delta(at), log_infinite) - log_delta;
+    const double value = log_sum(sum.log_delta(at), log_infinite) - log_delta;
+    return std::isnan(value) ? HUGE_VAL : value;
   };
   double low = std::min(start, farthest);
   double high = low;

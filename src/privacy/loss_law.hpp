@@ -130,6 +130,7 @@ struct LogBounds {
 // ln(1 - rate + rate e^z), the loss of a sampled event. Near 1 the logarithm needs the difference
 // from 1, near 0 the sum itself.
 inline double log_mixed(double rate, double z) {
+  if (z > 40) return z + std::log(rate + (1 - rate) * std::exp(-z));
   const double difference = rate * std::expm1(z);
   return difference > -0.5 ? std::log1p(difference) : std::log((1 - rate) + rate * std::exp(z));
 }
@@ -141,6 +142,13 @@ inline double log_unmixed(double rate, double loss) {
   if (difference > -0.5) return std::log1p(difference);
   const double sum = std::exp(loss) - (1 - rate);
   return sum > 0 ? std::log(sum / rate) : -HUGE_VAL;
+}
+
+// An upper bound that may have come out as anything: not a number is the trivial bound, and nothing
+// is below 0.
+inline double sound_upper(double value) {
+  if (value >= 0) return value;
+  return value < 0 ? 0 : HUGE_VAL;
 }
 
 // A target ln delta comes rounded down, for upper bounds of epsilon; lower bounds take this one,

@@ -133,10 +133,14 @@ std::optional<Bounds> MixtureLaw::delta(double epsilon) const {
   for (std::size_t j = 0; j < without_.weight.size(); ++j) {
     q += without_.weight[j] * upper_tail(x + static_cast<double>(j) * mu_);
   }
-  q *= std::exp(epsilon);
+  // In logarithms, since e^epsilon may be out of range where q is next to nothing; a q that has
+  // vanished says nothing about the product.
+  const bool vanished = !(q > 0);
+  q = vanished ? 0 : std::exp(std::log(q) + epsilon);
   const double far = std::isfinite(x) ? std::abs(x) + (with_.order() + without_.order()) * mu_ : 0;
   const double error = kRounding * (p + q) * (64 + 8 * std::abs(epsilon) + 8 * far * (far + 1));
-  return Bounds{std::max(0.0, p - q - error), std::min(1.0, std::max(0.0, p - q) + error)};
+  return Bounds{vanished && epsilon > 0 ? 0 : std::max(0.0, p - q - error),
+                std::min(1.0, std::max(0.0, p - q) + error)};
 }
 
 LawPointer MixtureLaw::without_tail(double tail) const {
@@ -305,7 +309,10 @@ CellShares MixtureLaw::split(const std::vector<double>& boundaries) const {
     const double shift = static_cast<double>(j) * mu_;
     shares.above_lowered += without_.weight[j] * upper_tail(places.back() + shift);
   }
-  shares.above_lowered *= std::exp(boundaries.back()) * (1 - 1e-9);
+  shares.above_lowered =
+      shares.above_lowered > 0
+          ? std::exp(std::log(shares.above_lowered) + boundaries.back()) * (1 - 1e-9)
+          : 0;
   shares.below *= 1 + 1e-9;
   shares.above *= 1 + 1e-9;
   return shares;

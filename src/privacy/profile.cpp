@@ -47,6 +47,12 @@ Profile& Profile::operator=(Profile&&) noexcept = default;
 
 namespace {
 
+// Bounds that contradict each other, or are no numbers, prove nothing.
+Certified checked(const Certified& answer) {
+  if (answer.bounds.lower <= answer.bounds.upper) return answer;
+  return {{0, HUGE_VAL}, answer.engine};
+}
+
 void require_finite(double epsilon) {
   if (!std::isfinite(epsilon)) {
     throw Error(ErrorCode::invalid_argument,
@@ -68,13 +74,16 @@ Certified Profile::log_delta(double epsilon) const {
   require_finite(epsilon);
   const std::lock_guard lock(parts_->mutex);
   const LogAnswer answer = parts_->sides.log_delta(epsilon);
-  return {{answer.bounds.lower, std::min(0.0, answer.bounds.upper)}, answer.engine};
+  const LogBounds& bounds = answer.bounds;
+  // Bounds that contradict each other, or are no numbers, prove nothing.
+  if (!(bounds.lower <= bounds.upper)) return {{-HUGE_VAL, 0}, answer.engine};
+  return {{bounds.lower, std::min(0.0, bounds.upper)}, answer.engine};
 }
 
 Certified Profile::epsilon(Delta delta) const {
   const double log_delta = delta.value() > 0 ? numeric::log_down(delta.value()) : -HUGE_VAL;
   const std::lock_guard lock(parts_->mutex);
-  return parts_->sides.epsilon(log_delta, delta);
+  return checked(parts_->sides.epsilon(log_delta, delta));
 }
 
 Certified Profile::epsilon_at_log_delta(double log_delta) const {
@@ -83,7 +92,7 @@ Certified Profile::epsilon_at_log_delta(double log_delta) const {
                 fmt::format("the logarithm of delta is {}; it must not be above 0", log_delta));
   }
   const std::lock_guard lock(parts_->mutex);
-  return parts_->sides.epsilon(log_delta);
+  return checked(parts_->sides.epsilon(log_delta));
 }
 
 }  // namespace shoal::privacy

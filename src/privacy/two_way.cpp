@@ -169,11 +169,11 @@ double DirectedProfile::renyi_log_delta_up(double epsilon) {
 }
 
 double DirectedProfile::renyi_epsilon_up(double log_delta) {
-  return std::max(0.0, best_order([&](double c) {
-                    const double moment = log_moment_up(c);
-                    return (moment - log_delta + log_stick(c)) / c +
-                           16 * kRounding * (std::abs(moment) - log_delta + c + 1) / c;
-                  }));
+  return sound_upper(best_order([&](double c) {
+    const double moment = log_moment_up(c);
+    return (moment - log_delta + log_stick(c)) / c +
+           16 * kRounding * (std::abs(moment) - log_delta + c + 1) / c;
+  }));
 }
 
 LogAnswer DirectedProfile::log_delta(double epsilon) {

@@ -2,6 +2,8 @@
 
 #include "privacy/cell_shares.hpp"
 
+#include <shoal/base/error.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,6 +17,13 @@ AtomLaw::AtomLaw(std::vector<Atom> atoms, double infinite, double mass_error, do
       mass_error_(mass_error),
       loss_error_(loss_error),
       uncertain_infinite_(uncertain_infinite) {
+  for (Atom& atom : atoms_) {
+    SHOAL_CHECK(!std::isnan(atom.loss) && !std::isnan(atom.mass));
+    if (std::isinf(atom.loss) && atom.loss > 0) {
+      uncertain_infinite_ += atom.mass;
+      atom.mass = 0;
+    }
+  }
   std::erase_if(atoms_, [](const Atom& atom) { return !(atom.mass > 0); });
   std::sort(atoms_.begin(), atoms_.end(),
             [](const Atom& a, const Atom& b) { return a.loss < b.loss; });

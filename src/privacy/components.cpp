@@ -97,6 +97,15 @@ class Collector {
             divide_down(multiply_down(moved, group), width)};
   }
 
+  // An integer statistic moves by whole numbers, for each person.
+  template <class Noise>
+  double whole_steps(const Noise& noise) const {
+    if (neighbors_ == Neighbors::add_remove) return std::floor(noise.sensitivity);
+    const double twice = 2 * std::floor(noise.sensitivity);
+    return noise.replace_sensitivity ? std::min(twice, std::floor(*noise.replace_sensitivity))
+                                     : twice;
+  }
+
   // Two-valued loss +-epsilon, with a mass delta at infinity.
   void response(double epsilon, double delta, double count) {
     if (epsilon == 0 && delta == 0) return;
@@ -121,14 +130,14 @@ class Collector {
             [&] { return std::make_shared<LaplaceLaw>(epsilon, 1, false); });
   }
   void leaf(const event::DiscreteLaplace& e, double group, double count) {
-    const double steps = std::floor(distance(e, neighbors_) * group);
+    const double steps = whole_steps(e) * group;
     if (steps == 0) return;
     mixed_ = true;
     add(fmt::format("discrete_laplace {} {}", e.scale, steps), count,
         [&] { return discrete_laplace_laws(e.scale, steps); });
   }
   void leaf(const event::DiscreteGaussian& e, double group, double count) {
-    const double steps = std::floor(distance(e, neighbors_) * group);
+    const double steps = whole_steps(e) * group;
     if (steps == 0) return;
     mixed_ = true;
     if (e.sigma > kLargestSummedSigma) {
@@ -412,7 +421,9 @@ class Collector {
         absent > 0 ? std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true)
                    : nullptr;
     const auto forward = [exchanged, removed, rate](double at) {
-      const double inner = log_unmixed(rate, at);
+      const double exact = log_unmixed(rate, at);
+      // Rounded down: delta falls in epsilon.
+      const double inner = exact - 8 * kRounding * (1 + std::abs(exact));
       const double among = exchanged->delta(Direction::removed, inner).upper;
       if (!removed) return rate * among * (1 + 1e-15);
       const double share = std::exp(at - inner);

@@ -333,12 +333,14 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
     const double s = static_cast<double>(j) * step;
     double log_size = -gaussian_variance_ * s * s / 2;
     double angle = s * (mean - epsilon);
-    double error = kRounding * (8 * s * absolute_means + 16) +
+    const double laws = 1 + static_cast<double>(laws_.size());
+    double error = kRounding * (8 * laws * s * absolute_means + 16) +
                    variance_error_ * (std::abs(log_size) + s * gaussian_variance_ * (c + 1));
     for (std::size_t k = 0; k < laws_.size(); ++k) {
       const auto [real, imaginary] = rotors[k].advance();
       const double square = real * real + imaginary * imaginary;
       const double count = laws_[k].count;
+      if (!(square > 0)) return std::nullopt;
       const double log_square = std::log(square);
       const double argument = std::atan2(imaginary, real);
       log_size += count * log_square / 2;
@@ -370,7 +372,8 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
 
   LogBounds bounds;
   const double scale_error =
-      at.error + kRounding * (8 * std::abs(scale) + 4 * c * std::abs(epsilon) + 16);
+      at.error + kRounding * static_cast<double>(4 + laws_.size()) *
+                     (4 * std::abs(at.log_moment) + 4 * c * std::abs(epsilon) + 16);
   bounds.upper = scale + scale_error + std::log(sum + slack) + 1e-14;
   const double below = std::exp(-c * period) / -std::expm1(-c * period);
   const double aliases = (below + std::exp(log_above)) * (1 + 1e-6);

@@ -104,6 +104,7 @@ CellShares CurveLaw::split(const std::vector<double>& boundaries) const {
     const double mass_without = std::max(0.0, slope_before - slope_after) + error;
     shares.at[at.point] += mass_without * at.ratio;
   }
+  shares.loss_error = 2 * kRounding;  // of the exponentials
   // Over the last boundary everything that is left counts as infinite.
   shares.above = std::max(0.0, hull.back().delta - infinite_) * (1 + 8 * kRounding);
   return shares;

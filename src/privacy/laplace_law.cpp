@@ -74,7 +74,8 @@ NodeTable LaplaceLaw::nodes(double largest_tilt, double largest_frequency, doubl
   const auto add = [&](double base, double plain, double moved) {
     const double loss = sampled(base);
     if (!(mass(plain, moved) > 0)) return;  // too small for a double
-    table.add(loss, std::log(mass(plain, moved)), 16 + 4 * epsilon_, 4 * std::abs(loss) + 2);
+    table.add(loss, std::log(mass(plain, moved)), 16 + 4 * epsilon_,
+              4 * std::abs(loss) + 4 * epsilon_ + 2);
   };
   const double small = std::exp(-epsilon_) / 2;
   add(-epsilon_, 0.5, small);

@@ -71,8 +71,9 @@ double log_of(double value) { return value > 0 ? std::log(value) : -HUGE_VAL; }
 
 }  // namespace
 
-LatticeProfile::LatticeProfile(std::vector<CountedLaw> laws, double variance, double infinite_down,
-                               double infinite_up, Contour& contour, double tolerance)
+LatticeProfile::LatticeProfile(std::vector<CountedLaw> laws, double variance, double variance_error,
+                               double infinite_down, double infinite_up, Contour& contour,
+                               double tolerance)
     : laws_(std::move(laws)),
       log_infinite_down_(log_of(infinite_down)),
       log_infinite_up_(log_of(infinite_up)),
@@ -87,9 +88,11 @@ LatticeProfile::LatticeProfile(std::vector<CountedLaw> laws, double variance, do
   }
   common_ = common_step(differences);
   if (variance > 0) {
-    laws_.push_back({std::make_shared<MixtureLaw>(std::sqrt(variance), std::vector<double>{0, 1},
-                                                  std::vector<double>{1}),
-                     1});
+    gaussian_ = std::make_shared<MixtureLaw>(std::sqrt(variance), std::vector<double>{0, 1},
+                                             std::vector<double>{1});
+    laws_.push_back({gaussian_, 1});
+    // The loss is variance / 2 plus its root times a standard normal, which stays within 40.
+    gaussian_loss_error_ = variance_error * (variance + 40 * std::sqrt(variance));
   }
 }
 
@@ -127,9 +130,9 @@ double LatticeProfile::gap(double lower, double upper, double tilt) const {
   return tilt * (upper - lower) / std::max(1.0, tilt * upper);
 }
 
-double LatticeProfile::usable_tilt(double epsilon) {
+double LatticeProfile::usable_tilt(double epsilon, double otherwise) {
   const std::optional<double> saddle = contour_.saddle(epsilon);
-  return saddle ? std::min(*saddle, kLargestTilt) : kLargestTilt;
+  return saddle ? std::min(*saddle, kLargestTilt) : otherwise;
 }
 
 std::optional<LatticeProfile::Sums> LatticeProfile::compose(double step, double tilt,
@@ -150,6 +153,7 @@ std::optional<LatticeProfile::Sums> LatticeProfile::compose(double step, double 
     const double range = part.law->highest_loss(tail) - part.law->lowest_loss(kLowTail);
     if (!(range / step < static_cast<double>(kLargestLattice))) return std::nullopt;
     pairs.push_back(put_on_lattice(*part.law, step, anchor_of(*part.law, step), kLowTail, tail));
+    pairs.back().lower.loss_error += part.law == gaussian_ ? gaussian_loss_error_ : 0;
     upper.push_back({&pairs.back().upper, part.count});
     lower.push_back({&pairs.back().lower, part.count});
   }
@@ -165,7 +169,7 @@ LogBounds LatticeProfile::log_delta(double epsilon) {
                  std::min(0.0, log_sum(contour_.chernoff_log_delta_up(epsilon), log_infinite_up_))};
   // At or over the largest loss only infinity is left.
   const double at = std::min(epsilon, largest_total() * (1 - 1e-12));
-  const double tilt = usable_tilt(at);
+  const double tilt = usable_tilt(at, kLargestTilt);
   const double estimate = contour_.log_moment_up(tilt) - tilt * at;
   double step = first_step(tilt, at);
   bool answered = false;
@@ -181,10 +185,17 @@ LogBounds LatticeProfile::log_delta(double epsilon) {
                           log_sum(sums->upper.log_delta(epsilon), log_of(sums->upper.infinite())));
     best.lower = std::max(best.lower, log_sum(sums->lower.log_delta(epsilon), log_infinite_down_));
     const double wide = (best.upper - best.lower) / std::max(1.0, tilt * epsilon);
-    if (wide <= tolerance_ || exact()) break;
-    step = refine(step, wide);
+    const double finer = refine(step, wide);
+    if (wide <= tolerance_ || exact() || too_fine(*sums, step, finer)) break;
+    step = finer;
   }
   return best;
+}
+
+// Whether the next round would take seconds for what this one has nearly found.
+bool LatticeProfile::too_fine(const Sums& sums, double step, double finer) {
+  constexpr double kMost = 1 << 20;
+  return static_cast<double>(sums.upper.points()) * step / finer > kMost;
 }
 
 double LatticeProfile::refine(double step, double gap) const {
@@ -267,11 +278,12 @@ Bounds LatticeProfile::epsilon(double log_delta) {
                                                raised_target(log_delta), guess, farthest, tilt)
                                           .lower);
     const double wide = gap(best.lower, best.upper, tilt);
-    if (wide <= tolerance_ || exact()) break;
-    step = refine(step, wide);
+    const double finer = refine(step, wide);
+    if (wide <= tolerance_ || exact() || too_fine(*sums, step, finer)) break;
+    step = finer;
     if (std::isfinite(best.upper)) {
       guess = best.upper;
-      tilt = usable_tilt((best.lower + best.upper) / 2);
+      tilt = usable_tilt((best.lower + best.upper) / 2, tilt);
     }
   }
   return best;

@@ -14,10 +14,11 @@ namespace shoal::privacy {
 
 class LatticeProfile {
  public:
-  // `contour` is asked for tilts only; it must have the same laws and outlive this. `infinite_down`
-  // and `infinite_up` bound the mass at infinity of the whole.
-  LatticeProfile(std::vector<CountedLaw> laws, double variance, double infinite_down,
-                 double infinite_up, Contour& contour, double tolerance);
+  // The variance may be too large by a relative error. `contour` is asked for tilts only; it must
+  // have the same laws and outlive this. `infinite_down` and `infinite_up` bound the mass at
+  // infinity of the whole.
+  LatticeProfile(std::vector<CountedLaw> laws, double variance, double variance_error,
+                 double infinite_down, double infinite_up, Contour& contour, double tolerance);
 
   // Bounds of ln delta, infinity included.
   LogBounds log_delta(double epsilon);
@@ -39,11 +40,14 @@ class LatticeProfile {
   double refine(double step, double gap) const;
   double first_step(double tilt, double epsilon) const;
   double largest_total() const;
-  double usable_tilt(double epsilon);
+  double usable_tilt(double epsilon, double otherwise);
+  static bool too_fine(const Sums& sums, double step, double finer);
 
   std::vector<CountedLaw> laws_;
   double log_infinite_down_;
   double log_infinite_up_;
+  LawPointer gaussian_;
+  double gaussian_loss_error_ = 0;
   Contour& contour_;
   double tolerance_;
   double common_ = 0;        // the step that meets all masses of their own, 0 if there is none

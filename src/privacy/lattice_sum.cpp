@@ -16,6 +16,7 @@ namespace {
 
 // Exponentials along the lattice are running products, started afresh so often.
 constexpr std::size_t kFresh = 64;
+constexpr std::size_t kBlock = 512;
 
 // Transforms of a size keep their tables: the same sizes come again and again.
 numeric::RealFft& transform_of(std::size_t size) {
@@ -47,17 +48,24 @@ TiltedLaw tilt_law(const LatticeLaw& law, double tilt) {
     result.log_moment = -HUGE_VAL;
     return result;
   }
+  // In blocks, so that few roundings follow one another.
   double sum = 0;
+  double block = 0;
   double mean = 0;
   double exponent_error = 0;
   for (std::size_t i = 0; i < law.mass.size(); ++i) {
+    if (i % kBlock == 0) {
+      sum += block;
+      block = 0;
+    }
     const double exponent = tilt * law.loss(static_cast<double>(i)) - largest;
     const double weight = law.mass[i] > 0 ? law.mass[i] * std::exp(exponent) : 0;
     result.weight[i] = weight;
-    sum += weight;
+    block += weight;
     mean += weight * static_cast<double>(i);
     exponent_error += weight * std::abs(exponent);
   }
+  sum += block;
   mean /= sum;
   for (std::size_t i = 0; i < law.mass.size(); ++i) {
     result.weight[i] /= sum;
@@ -67,7 +75,7 @@ TiltedLaw tilt_law(const LatticeLaw& law, double tilt) {
   result.mean = mean;
   result.log_moment = largest + std::log(sum);
   result.error = kRounding * (16 + 4 * exponent_error / sum + 4 * std::abs(largest) +
-                              2 * std::sqrt(static_cast<double>(law.mass.size())) + 64);
+                              static_cast<double>(law.mass.size() / kBlock + kBlock) + 64);
   return result;
 }
 
@@ -81,7 +89,7 @@ double log_rise(const TiltedLaw& law, double rise) {
     if (law.weight[i] > 0) sum += law.weight[i] * power;
     power *= factor;
   }
-  return std::log(sum) + 1e-12;
+  return std::log(sum) + 1e-9;
 }
 
 // How far from the mean the tilted sum reaches, but for `tail`, by Chernoff's bound.
@@ -243,12 +251,16 @@ double LatticeSum::log_delta(double epsilon) const {
     stick = stick * loss_factor + loss_rest;
   }
   // What is left out, and what wraps around, is at most e^-80 and the outside of the whole.
-  const double slack = norm_error_ * std::sqrt(square) + 1e-34 + 1e-12 * std::abs(sum);
+  // The relative error is one of the whole tilted law, whose mass is 1.
+  const double slack = norm_error_ * std::sqrt(square) + 1e-34 + 1e-12 * std::abs(sum) +
+                       std::expm1(std::min(relative_error_, 50.0));
   if (side_ == Side::upper) {
-    return scale + relative_error_ + std::log(std::max(0.0, sum) + slack + outside_high_);
+    // Under the window lies what wrapped away from it.
+    const double missing = position < 0 ? outside_low_ : 0;
+    return scale + std::log(std::max(0.0, sum) + slack + outside_high_ + missing);
   }
   const double least = sum - slack - outside_low_ - outside_high_;
-  return least > 0 ? scale - relative_error_ + std::log(least) : -HUGE_VAL;
+  return least > 0 ? scale + std::log(least) : -HUGE_VAL;
 }
 
 }  // namespace shoal::privacy

@@ -48,6 +48,12 @@ double MixtureLaw::Side::log_ratio(double x, double mu) const {
   return largest + std::log(sum);
 }
 
+double MixtureLaw::Side::log_rest() const {
+  double moved = 0;
+  for (std::size_t j = 1; j < weight.size(); ++j) moved += weight[j];
+  return moved < 0.5 ? std::log1p(-moved) : std::log(weight[0]);
+}
+
 double MixtureLaw::Side::slope(double x, double mu) const {
   const double total = log_ratio(x, mu);
   double sum = 0;
@@ -82,9 +88,9 @@ double MixtureLaw::loss(double x) const {
 double MixtureLaw::place(double target) const {
   // Where everything of P or Q but the unshifted part is gone, the loss has its limits.
   const double lowest =
-      with_.weight[0] > 0 && without_.order() == 0 ? std::log(with_.weight[0]) : -kInfinity;
+      with_.weight[0] > 0 && without_.order() == 0 ? with_.log_rest() : -kInfinity;
   const double highest =
-      without_.weight[0] > 0 && with_.order() == 0 ? -std::log(without_.weight[0]) : kInfinity;
+      without_.weight[0] > 0 && with_.order() == 0 ? -without_.log_rest() : kInfinity;
   if (target <= lowest) return -kInfinity;
   if (target >= highest) return kInfinity;
   if (sampled_once()) {
@@ -154,8 +160,11 @@ double MixtureLaw::log_kept(double x) const {
   if (!cut_) return 0;
   const double distance = (x - cut_->limit) / cut_->width;
   if (distance < -10) return 0;
-  // Far above the limit the tail underflows before it matters.
-  return distance < 36 ? std::log(upper_tail(distance)) : -distance * distance / 2;
+  if (distance < 36) return std::log(upper_tail(distance));
+  // Further up the tail leaves the range of doubles: its asymptotic series.
+  const double square = distance * distance;
+  return -square / 2 - std::log(distance) - kLogRootTwoPi +
+         std::log1p(-1 / square + 3 / (square * square));
 }
 
 double MixtureLaw::widest_strip() const {
@@ -202,7 +211,8 @@ NodeTable MixtureLaw::nodes(double largest_tilt, double largest_frequency, doubl
     const double loss_error = 4 * (std::abs(above) + std::abs(below)) + position +
                               (std::abs(above) + std::abs(below) > 0.5 ? 4 : 0);
     const double log_mass = log_step - x * x / 2 + above + log_kept(x);
-    table.add(above - below, log_mass, 2 * x * x + loss_error + 8, loss_error);
+    const double cut_error = cut_ ? 4 * std::abs(log_kept(x)) : 0;
+    table.add(above - below, log_mass, 2 * x * x + loss_error + cut_error + 8, loss_error);
     const double tilted = log_mass + largest_tilt * (above - below);
     largest = std::max(largest, tilted);
     // Past the steepest slope the integrand falls at least as fast as a normal tail.
@@ -414,7 +424,7 @@ void MixtureLaw::split_any(const std::vector<double>& boundaries, const std::vec
 }
 
 double MixtureLaw::largest_loss() const {
-  return with_.order() == 0 ? -std::log(without_.weight[0]) : kInfinity;
+  return with_.order() == 0 ? -without_.log_rest() : kInfinity;
 }
 
 double MixtureLaw::lowest_loss(double tail) const { return loss(-reach(tail)); }

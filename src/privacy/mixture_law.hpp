@@ -42,6 +42,8 @@ class MixtureLaw final : public LossLaw {
     double slope(double x, double mu) const;
     // The argument of that density at x + iy, in [0, pi) for y in [0, pi / (order mu)).
     double angle(double x, double y, double mu) const;
+    // ln of the weight of the unshifted part.
+    double log_rest() const;
     double order() const { return static_cast<double>(weight.size() - 1); }
   };
 

@@ -175,8 +175,8 @@ LatticeProfile& SumProfile::lattice() {
     const double tolerance = options_.engine || options_.tolerance > kLatticeTolerance
                                  ? options_.tolerance
                                  : kLatticeTolerance;
-    lattice_ = std::make_unique<LatticeProfile>(laws_, variance_up_, infinite_down_, infinite_up_,
-                                                *contour_, tolerance);
+    lattice_ = std::make_unique<LatticeProfile>(laws_, variance_up_, variance_error_,
+                                                infinite_down_, infinite_up_, *contour_, tolerance);
   }
   return *lattice_;
 }

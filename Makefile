@@ -10,5 +10,5 @@ nightly: ; @SHOAL_DRAWS=1000000000 $(MAKE) test
 
 format: ; @git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
 check: ; @scripts/setup --tests && scripts/check_format && scripts/check_layers.py
-bench: ; @scripts/setup --tests && cmake --preset bench && cmake --build --preset bench && bench/compare/query/run && bench/compare/noise/run
+bench: ; @scripts/setup --tests && cmake --preset bench && cmake --build --preset bench && bench/compare/query/run && bench/compare/noise/run && bench/compare/accounting/run
 clean: ; @rm -rf build demo

@@ -19,5 +19,8 @@ void add_noise(CLI::App& app);
 void add_respond(CLI::App& app);
 void add_tally(CLI::App& app);
 void add_choose(CLI::App& app);
+void add_calibrate(CLI::App& app);
+void add_account(CLI::App& app);
+void add_plot(CLI::App& app);
 
 }  // namespace shoal::cli

@@ -43,7 +43,8 @@ int run(int argc, char** argv) {
       "  shoal init people.csv                 describe the data, once\n"
       "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
-      "Tools that need neither policy nor ledger: noise, respond, tally, choose."};
+      "Tools that need neither policy nor ledger: noise, respond, tally, choose, calibrate, "
+      "account, plot."};
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.require_subcommand(1);
@@ -56,6 +57,9 @@ int run(int argc, char** argv) {
   shoal::cli::add_respond(app);
   shoal::cli::add_tally(app);
   shoal::cli::add_choose(app);
+  shoal::cli::add_calibrate(app);
+  shoal::cli::add_account(app);
+  shoal::cli::add_plot(app);
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);

@@ -80,6 +80,11 @@ Component discrete_laplace_laws(double scale, double steps) {
   }
   const double ratio = std::exp(-1 / scale);
   const double all = 1 + ratio;
+  if (steps / scale > 500) {
+    // What lies between the ends is next to nothing, and its ratios leave the range of doubles.
+    return {response_law(steps / scale, 2, 0, std::nullopt),
+            std::make_shared<AtomLaw>(std::vector<Atom>{{steps / scale, 1 / all}}, 0), 1};
+  }
   std::vector<Atom> upper = {{steps / scale, 1 / all},
                              {-steps / scale, std::exp(-steps / scale) / all}};
   std::vector<Atom> lower = upper;

@@ -18,6 +18,8 @@ struct Sampling {
 
 // Up to here discrete Gaussian noise is summed point by point; beyond it is taken as rounded.
 inline constexpr double kLargestSummedSigma = 4096;
+// More standard deviations than this apart, outputs tell everything.
+inline constexpr double kFarthestSteps = 1000;
 // Up to this sensitivity so is discrete Laplace noise.
 inline constexpr double kLargestSummedSteps = 4096;
 // Groups up to this size keep their own mixture under sampling.

@@ -5,6 +5,7 @@
 #include "privacy/curve_law.hpp"
 #include "privacy/laplace_law.hpp"
 #include "privacy/mixture_law.hpp"
+#include "privacy/sampled_laws.hpp"
 #include "privacy/two_way.hpp"
 
 #include <shoal/base/error.hpp>
@@ -79,14 +80,25 @@ class Collector {
     uniform_count_ += count;
   }
 
+  // Noise so small, or a move so far, that every output tells.
+  void nothing_hidden() {
+    add("no noise", 1, [] {
+      return Component{std::make_shared<AtomLaw>(std::vector<Atom>{}, 1.0), nullptr, 1};
+    });
+  }
+
   void gaussian(double shift_up, double shift_down, double count) {
     if (shift_up == 0) return;
     mixed_ = true;
     using namespace numeric;
-    result_.variance_up =
-        add_up(result_.variance_up, multiply_up(count, multiply_up(shift_up, shift_up)));
-    result_.variance_down = add_down(result_.variance_down,
-                                     multiply_down(count, multiply_down(shift_down, shift_down)));
+    const double up = multiply_up(count, multiply_up(shift_up, shift_up));
+    const double down = multiply_down(count, multiply_down(shift_down, shift_down));
+    if (!std::isfinite(add_up(result_.variance_up, up))) {
+      nothing_hidden();
+      return;
+    }
+    result_.variance_up = add_up(result_.variance_up, up);
+    result_.variance_down = std::max(0.0, add_down(result_.variance_down, std::max(0.0, down)));
   }
 
   template <class Noise>
@@ -149,6 +161,10 @@ class Collector {
       result_.loss_slack_up += count * wide.loss_up;
       result_.loss_slack_down += count * wide.loss_down;
       result_.infinite_slack += count * wide.infinite;
+      return;
+    }
+    if (steps > kFarthestSteps * e.sigma) {
+      nothing_hidden();
       return;
     }
     add_law(fmt::format("discrete_gaussian {} {}", e.sigma, steps), count,
@@ -341,7 +357,7 @@ class Collector {
       return;
     }
     if (neighbors_ == Neighbors::replace_one) {
-      add(key, count, [&] { return replaced_sample(inner, rate, rate); });
+      add(key, count, [&] { return replaced_sample(inner, rate, false); });
       return;
     }
     if (const auto* laplace = std::get_if<event::Laplace>(&inner.node())) {
@@ -349,13 +365,13 @@ class Collector {
       add_law(key, count, [&] { return std::make_shared<LaplaceLaw>(epsilon, rate, added()); });
       return;
     }
-    if (LawPointer law = sampled_atoms(inner, rate)) {
+    if (LawPointer law = sampled_atoms(inner, {rate, added()})) {
       // Of name_and_shame it is more than the worst case.
       const bool shame = std::holds_alternative<event::NameAndShame>(inner.node());
       add(key, count, [&] { return Component{law, shame ? nullptr : law, 1}; });
       return;
     }
-    add(key, count, [&] { return sampled_curve(inner, rate); });
+    add(key, count, [&] { return sampled_curve(inner, {rate, added()}); });
   }
 
   LawPointer sampled_gaussian_law(double mu, double rate, double group) const {
@@ -364,77 +380,6 @@ class Collector {
     if (neighbors_ == Neighbors::replace_one) return std::make_shared<MixtureLaw>(mu, some, some);
     return added() ? std::make_shared<MixtureLaw>(mu, one, some)
                    : std::make_shared<MixtureLaw>(mu, some, one);
-  }
-
-  // Laws with finitely many losses keep their form under sampling.
-  LawPointer sampled_atoms(const Event& inner, double rate) const {
-    const Sampling sampling{rate, added()};
-    if (const auto* e = std::get_if<event::RandomizedResponse>(&inner.node())) {
-      return response_law(e->epsilon, static_cast<double>(e->categories), 0, sampling);
-    }
-    if (const auto* e = std::get_if<event::Pure>(&inner.node())) {
-      return response_law(e->epsilon, 2, 0, sampling);
-    }
-    if (const auto* e = std::get_if<event::EpsilonDelta>(&inner.node())) {
-      return response_law(e->epsilon, 2, e->delta, sampling);
-    }
-    if (const auto* e = std::get_if<event::LeakyRandomizedResponse>(&inner.node())) {
-      return response_law(e->epsilon, 2, e->delta, sampling);
-    }
-    if (const auto* e = std::get_if<event::NameAndShame>(&inner.node())) {
-      return response_law(0, 2, e->delta, sampling);
-    }
-    if (const auto* e = std::get_if<event::DiscreteLaplace>(&inner.node())) {
-      const double steps = std::floor(e->sensitivity);
-      if (steps <= kLargestSummedSteps) return discrete_laplace_law(e->scale, steps, sampling);
-    }
-    if (const auto* e = std::get_if<event::DiscreteGaussian>(&inner.node())) {
-      if (e->sigma <= kLargestSummedSigma) {
-        return discrete_gaussian_law(e->sigma, std::floor(e->sensitivity), sampling);
-      }
-    }
-    return nullptr;
-  }
-
-  // Any event on a Poisson sample, through its own profile.
-  Component sampled_curve(const Event& event, double rate) const {
-    const auto inner =
-        std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true);
-    const bool add_one = added();
-    Curve curve = [inner, rate, add_one](double at) {
-      if (add_one)
-        return poisson_added(at, rate,
-                             [&](double x) { return inner->delta(Direction::added, x).upper; });
-      return poisson_removed(at, rate,
-                             [&](double x) { return inner->delta(Direction::removed, x).upper; });
-    };
-    return Component{std::make_shared<CurveLaw>(std::move(curve)), nullptr, 1};
-  }
-
-  // A sample in which a person may have been exchanged. With A, B, B' the outputs without the
-  // person, with, and with the other one: advanced joint convexity (Balle, Barthe and Gaboardi
-  // 2018). For samples of fixed size there is always someone, so only B against B' remains.
-  Component replaced_sample(const Event& event, double rate, double absent) const {
-    const auto exchanged =
-        std::make_shared<TwoWay>(event, Neighbors::replace_one, ProfileOptions{}, true);
-    const auto removed =
-        absent > 0 ? std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true)
-                   : nullptr;
-    const auto forward = [exchanged, removed, rate](double at) {
-      const double exact = log_unmixed(rate, at);
-      // Rounded down: delta falls in epsilon.
-      const double inner = exact - 8 * kRounding * (1 + std::abs(exact));
-      const double among = exchanged->delta(Direction::removed, inner).upper;
-      if (!removed) return rate * among * (1 + 1e-15);
-      const double share = std::exp(at - inner);
-      const double away = std::max(removed->delta(Direction::removed, inner).upper,
-                                   removed->delta(Direction::added, inner).upper);
-      return std::min(1.0, rate * ((1 - share) * away + share * among) * (1 + 1e-14));
-    };
-    Curve curve = [forward](double at) {
-      return at >= 0 ? forward(at) : reversed_delta(at, forward(-at));
-    };
-    return Component{std::make_shared<CurveLaw>(std::move(curve)), nullptr, 1};
   }
 
   void leaf(const event::SampledWithoutReplacement& e, double group, double count) {
@@ -463,7 +408,7 @@ class Collector {
     const Components one = take_apart(e.event, Neighbors::replace_one, Direction::removed);
     if (one.empty()) return;
     add(fmt::format("fixed sample {} {} {}", e.population, e.sample, to_json(e.event)), count, [&] {
-      Component component = replaced_sample(e.event, rate, 0);
+      Component component = replaced_sample(e.event, rate, true);
       if (one.only_gaussian()) {
         // Everyone else alike: the sample differs only if it holds the person.
         const std::vector<double> some = {1 - rate, rate};

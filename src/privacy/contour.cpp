@@ -332,6 +332,7 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
   for (long j = 0; j <= last; ++j) {
     const double s = static_cast<double>(j) * step;
     double log_size = -gaussian_variance_ * s * s / 2;
+    double log_largest = log_size;
     double angle = s * (mean - epsilon);
     const double laws = 1 + static_cast<double>(laws_.size());
     double error = kRounding * (8 * laws * s * absolute_means + 16) +
@@ -345,9 +346,10 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
       const double argument = std::atan2(imaginary, real);
       log_size += count * log_square / 2;
       angle += count * argument;
-      error += count *
-               ((errors_[k] + rotors[k].turn_error() * static_cast<double>(j)) / std::sqrt(square) +
-                kRounding * (8 + 2 * std::abs(log_square) + 4 * std::abs(argument)));
+      const double absolute = errors_[k] + rotors[k].turn_error() * static_cast<double>(j);
+      error += count * (absolute / std::sqrt(square) +
+                        kRounding * (8 + 2 * std::abs(log_square) + 4 * std::abs(argument)));
+      log_largest += count * std::log(std::sqrt(square) + 2 * absolute);
     }
     // e^{log_size + i angle} / (t (1 + t)) with t = c + is.
     const double real = c * (1 + c) - s * s;
@@ -361,7 +363,10 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
     const double other = size * (sine * real - cosine * imaginary);
     sum += value;
     derivative -= c * value - s * other;
-    uncertain += size * std::sqrt(square) * std::expm1(std::min(error, 700.0));
+    // Where the error is of the size of the factors, the term is simply no larger than they may be.
+    const double largest = half * 1.001 * (std::exp(log_largest) + std::exp(log_size));
+    uncertain +=
+        error < 0.5 ? size * std::sqrt(square) * std::expm1(error) : largest / std::sqrt(square);
   }
   sum *= step / kPi;
   derivative *= step / kPi;
@@ -375,9 +380,13 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
       at.error + kRounding * static_cast<double>(4 + laws_.size()) *
                      (4 * std::abs(at.log_moment) + 4 * c * std::abs(epsilon) + 16);
   bounds.upper = scale + scale_error + std::log(sum + slack) + 1e-14;
-  const double below = std::exp(-c * period) / -std::expm1(-c * period);
-  const double aliases = (below + std::exp(log_above)) * (1 + 1e-6);
-  const double least = sum - slack - aliases * std::exp(-scale + scale_error);
+  // In logarithms: delta itself may be out of the range of doubles.
+  const double log_below = -c * period - std::log(-std::expm1(-c * period));
+  const double higher_one = std::max(log_below, log_above);
+  const double log_aliases =
+      higher_one + std::log(std::exp(log_below - higher_one) + std::exp(log_above - higher_one));
+  const double aliases = std::exp(std::min(700.0, log_aliases - scale + scale_error)) * (1 + 1e-6);
+  const double least = sum - slack - aliases;
   bounds.lower = least > 0 ? scale - scale_error + std::log(least) - 1e-14 : -HUGE_VAL;
   return bounds;
 }

@@ -7,8 +7,8 @@
 namespace shoal::privacy {
 namespace {
 
-// Losses beyond this are infinite for every purpose: Shoal takes no epsilon that large.
-constexpr double kFarthest = 1000;
+// Losses beyond this are taken as infinite: their exponentials leave the range of doubles.
+constexpr double kFarthest = 700;
 // Points of the table from which a tilt is chosen.
 constexpr int kNodes = 512;
 
@@ -74,7 +74,7 @@ CellShares CurveLaw::split(const std::vector<double>& boundaries) const {
   };
   std::vector<Corner> hull = {{0, 1, points}};
   double largest = 1;
-  for (std::size_t i = 0; i < points; ++i) {
+  for (std::size_t i = 0; i < points && boundaries[i] <= kFarthest + 1; ++i) {
     largest = std::min(largest, std::max(infinite_, delta_up_(boundaries[i])));
     const Corner next{std::exp(boundaries[i]), largest, i};
     while (hull.size() >= 2) {

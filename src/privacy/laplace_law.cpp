@@ -53,7 +53,9 @@ double LaplaceLaw::highest_loss(double) const { return atoms().back(); }
 std::optional<Bounds> LaplaceLaw::delta(double epsilon) const {
   const double low = atoms().front();
   const double high = atoms().back();
-  if (epsilon >= high) return Bounds{0, epsilon > high ? 0 : 4 * kRounding};
+  // The largest loss is known up to a few roundings; that much delta may be left there.
+  const double uncertain = 16 * kRounding * (1 + std::abs(high) + epsilon_);
+  if (epsilon >= high) return Bounds{0, epsilon > high + uncertain ? 0 : uncertain};
   if (epsilon <= low) {
     const double value = -std::expm1(epsilon);
     return Bounds{value * (1 - 4 * kRounding), std::min(1.0, value * (1 + 4 * kRounding))};

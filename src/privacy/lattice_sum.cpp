@@ -1,5 +1,6 @@
 #include "privacy/lattice_sum.hpp"
 
+#include <shoal/base/error.hpp>
 #include <shoal/numeric/fft.hpp>
 
 #include <algorithm>
@@ -40,6 +41,7 @@ TiltedLaw tilt_law(const LatticeLaw& law, double tilt) {
   // The largest exponent first, so that nothing overflows.
   double largest = -HUGE_VAL;
   for (std::size_t i = 0; i < law.mass.size(); ++i) {
+    SHOAL_CHECK(!std::isnan(law.mass[i]));
     if (law.mass[i] > 0) {
       largest = std::max(largest, std::log(law.mass[i]) + tilt * law.loss(static_cast<double>(i)));
     }

@@ -32,7 +32,7 @@ double MixtureLaw::Side::log_ratio(double x, double mu) const {
     largest = std::max(largest, shift * (sign * x - shift / 2));
   }
   double sum = 0;
-  if (largest < 1) {
+  if (largest < 600) {
     // Near 1 its logarithm would lose the digits that a small sampling rate needs.
     for (std::size_t j = 1; j < weight.size(); ++j) {
       const double shift = static_cast<double>(j) * mu;
@@ -146,7 +146,7 @@ std::optional<Bounds> MixtureLaw::delta(double epsilon) const {
   const double far = std::isfinite(x) ? std::abs(x) + (with_.order() + without_.order()) * mu_ : 0;
   const double error = kRounding * (p + q) * (64 + 8 * std::abs(epsilon) + 8 * far * (far + 1));
   return Bounds{vanished && epsilon > 0 ? 0 : std::max(0.0, p - q - error),
-                std::min(1.0, std::max(0.0, p - q) + error)};
+                std::min(1.0, std::max(0.0, p - q) + error + 1e-300)};
 }
 
 LawPointer MixtureLaw::without_tail(double tail) const {

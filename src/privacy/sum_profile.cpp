@@ -117,9 +117,11 @@ std::optional<LogBounds> SumProfile::formula(double epsilon) const {
 
 std::optional<LogBounds> SumProfile::by_formula(double epsilon) const {
   const std::optional<LogBounds> bounds = formula(epsilon);
-  if (!bounds || bounds->upper == -HUGE_VAL || !smooth_) return bounds;
+  if (!bounds || empty() || !smooth_) return bounds;
+  // At the largest loss there is next to nothing left, and nothing to gain from the engines.
+  if (variance_up_ == 0 && epsilon >= largest_loss() * (1 - 1e-13)) return bounds;
   // A formula that has lost its digits, or the range of doubles, is left to the engines.
-  if (bounds->upper - bounds->lower > 1e-7) return std::nullopt;
+  if (!(bounds->upper - bounds->lower <= 1e-7)) return std::nullopt;
   return bounds;
 }
 
@@ -223,7 +225,7 @@ double SumProfile::rough_epsilon(double log_delta) {
 }
 
 std::optional<Bounds> SumProfile::solve_formula(double log_delta) const {
-  if (!formula(1) || (laws_.empty() && log_delta < std::log(kSmallestFormula))) return std::nullopt;
+  if (!formula(1) || (!empty() && log_delta < std::log(kSmallestFormula))) return std::nullopt;
   const double start =
       laws_.empty() ? variance_up_ / 2 + std::sqrt(-2 * variance_up_ * log_delta) : 1;
   const Bounds result = invert(

@@ -1,5 +1,7 @@
 #include "privacy/contour.hpp"
 
+#include "privacy/logarithms.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,9 +66,6 @@ class Rotor {
   std::vector<double> real_, imaginary_, cosine_, sine_;
   double turn_error_ = 0;
 };
-
-// t^t / (1 + t)^(1 + t), in logarithms: the largest value of the hockey stick against e^{tL}.
-double log_stick(double t) { return t * std::log(t) - (1 + t) * std::log1p(t); }
 
 }  // namespace
 

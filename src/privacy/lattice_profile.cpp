@@ -1,5 +1,6 @@
 #include "privacy/lattice_profile.hpp"
 
+#include "privacy/logarithms.hpp"
 #include "privacy/mixture_law.hpp"
 
 #include <algorithm>
@@ -61,13 +62,6 @@ double anchor_of(const LossLaw& law, double step) {
   }
   return anchor;
 }
-
-double log_sum(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == -HUGE_VAL ? a : a + std::log1p(std::exp(b - a));
-}
-
-double log_of(double value) { return value > 0 ? std::log(value) : -HUGE_VAL; }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "privacy/sum_profile.hpp"
 
+#include "privacy/logarithms.hpp"
 #include "privacy/mixture_law.hpp"
 
 #include <shoal/numeric/directed.hpp>
@@ -21,13 +22,6 @@ constexpr double kQuickWork = 4e5;
 constexpr double kWork = 5e6;
 // Below this a Gaussian delta is left to the contour, which works in logarithms.
 constexpr double kSmallestFormula = 1e-280;
-
-double log_of(double value) { return value > 0 ? std::log(value) : -HUGE_VAL; }
-
-double log_sum(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == -HUGE_VAL ? a : a + std::log1p(std::exp(b - a));
-}
 
 LogBounds logarithms(const Bounds& delta) {
   return {delta.lower > 0 ? numeric::log_down(delta.lower) : -HUGE_VAL,

@@ -1,6 +1,7 @@
 #include "privacy/two_way.hpp"
 
 #include "privacy/curve_law.hpp"
+#include "privacy/logarithms.hpp"
 
 #include <shoal/numeric/directed.hpp>
 #include <shoal/privacy/bounded_range.hpp>
@@ -13,15 +14,8 @@
 namespace shoal::privacy {
 namespace {
 
-double log_of(double value) { return value > 0 ? std::log(value) : -HUGE_VAL; }
-
 double log_down(double value) { return value > 0 ? numeric::log_down(value) : -HUGE_VAL; }
 double log_up(double value) { return value > 0 ? numeric::log_up(value) : -HUGE_VAL; }
-
-double log_sum(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == -HUGE_VAL ? a : a + std::log1p(std::exp(b - a));
-}
 
 std::vector<CountedLaw> laws_of(const Components& components, bool upper) {
   std::vector<CountedLaw> laws;
@@ -55,8 +49,6 @@ double table_log_moment(const RenyiTable& table, double c) {
   }
   return HUGE_VAL;
 }
-
-double log_stick(double c) { return c * std::log(c) - (1 + c) * std::log1p(c); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // shoal account and shoal plot, from outside. Both are deterministic: no test here depends on
 // chance.
+#include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -21,11 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Ran {
-  int status = -1;
-  std::string output;
-  std::string errors;
-};
+using test::Ran;
 
 class Account : public testing::Test {
  protected:
@@ -46,21 +43,7 @@ class Account : public testing::Test {
     write_file_durably(folder_ / name, text, IfExists::replace);
   }
 
-  Ran shell(const std::string& line) {
-    const std::string command = "cd '" + folder_.path().string() +
-                                "' && shoal() { '" SHOAL_PROGRAM "' \"$@\"; } && { " + line +
-                                " ; } 2>errors.txt";
-    Ran ran;
-    FILE* pipe = popen(command.c_str(), "r");
-    std::array<char, 65536> buffer{};
-    for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      ran.output.append(buffer.data(), size);
-    }
-    const int status = pclose(pipe);
-    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    ran.errors = read_file(folder_ / "errors.txt");
-    return ran;
-  }
+  Ran shell(const std::string& line) { return test::run_shell(folder_.path(), line); }
 
   Json json(const std::string& line) {
     const Ran ran = shell(line + " --format json");

@@ -1,4 +1,5 @@
 // shoal calibrate, from outside: what it prints, in both formats, and how it refuses.
+#include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -18,28 +19,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Ran {
-  int status = -1;
-  std::string output;
-  std::string errors;
-};
+using test::Ran;
 
 class Calibrate : public testing::Test {
  protected:
   Ran run(const std::string& arguments) {
-    const std::string errors = (folder_ / "errors.txt").string();
-    const std::string command =
-        "'" SHOAL_PROGRAM "' calibrate " + arguments + " 2>'" + errors + "'";
-    Ran ran;
-    FILE* pipe = popen(command.c_str(), "r");
-    std::array<char, 65536> buffer{};
-    for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      ran.output.append(buffer.data(), size);
-    }
-    const int status = pclose(pipe);
-    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    ran.errors = read_file(errors);
-    return ran;
+    return test::run_shell(folder_.path(), "shoal calibrate " + arguments);
   }
 
   std::string text(const std::string& arguments) {

@@ -1,6 +1,7 @@
 // The commands that need neither policy nor ledger, from outside: noise, respond, tally, choose.
 // The program draws its own randomness, so tests that depend on it state how rarely they fail for
 // no reason; together less than 10^-5.
+#include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -28,11 +29,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Ran {
-  int status = -1;
-  std::string output;
-  std::string errors;
-};
+using test::Ran;
 
 class Tools : public testing::Test {
  protected:
@@ -40,22 +37,7 @@ class Tools : public testing::Test {
     write_file_durably(folder_ / name, text, IfExists::replace);
   }
 
-  // A line for the shell, in the folder. `shoal` stands for the program.
-  Ran shell(const std::string& line) {
-    const std::string command = "cd '" + folder_.path().string() +
-                                "' && shoal() { '" SHOAL_PROGRAM "' \"$@\"; } && { " + line +
-                                " ; } 2>errors.txt";
-    Ran ran;
-    FILE* pipe = popen(command.c_str(), "r");
-    std::array<char, 65536> buffer{};
-    for (std::size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      ran.output.append(buffer.data(), size);
-    }
-    const int status = pclose(pipe);
-    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    ran.errors = read_file(folder_ / "errors.txt");
-    return ran;
-  }
+  Ran shell(const std::string& line) { return test::run_shell(folder_.path(), line); }
 
   Json json(const std::string& line) {
     const Ran ran = shell(line + " --format json");

@@ -41,6 +41,8 @@ std::string request_digest(std::string_view sql, const plan::QueryOptions& optio
 
 std::string statistic_in_words(const catalog::Statistic& statistic) {
   switch (statistic.kind) {
+    case catalog::StatisticKind::units:
+      return "units";
     case catalog::StatisticKind::rows:
       return "rows";
     case catalog::StatisticKind::values:
@@ -48,9 +50,15 @@ std::string statistic_in_words(const catalog::Statistic& statistic) {
     case catalog::StatisticKind::plain_sum:
       return "sum of " + statistic.column;
     case catalog::StatisticKind::centred_sum:
+      return "centred sum of " + statistic.column;
+    case catalog::StatisticKind::centred_squares:
+      return "centred squares of " + statistic.column;
+    case catalog::StatisticKind::distinct:
+      return "different values of " + statistic.column;
+    case catalog::StatisticKind::leaves:
       break;
   }
-  return "centred sum of " + statistic.column;
+  return "histogram of " + statistic.column;
 }
 
 AnswerNoise describe_noise(const plan::Plan& plan, std::size_t index) {

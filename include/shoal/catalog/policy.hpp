@@ -26,20 +26,31 @@ bool is_numeric(ColumnType type);
 struct Column {
   std::string name;
   ColumnType type = ColumnType::other;
-  std::optional<Bounds> bounds;         // for numeric columns
-  std::vector<std::string> categories;  // public list of values, for text columns
-  bool nulls = true;                    // false: a NULL counts as the middle of the bounds
-  bool queryable = true;                // false: no query may name it
+  std::optional<Bounds> bounds;  // for numeric columns
+  // Public list of values, as text in the column's notation: for every type but real and other.
+  std::vector<std::string> categories;
+  bool nulls = true;      // false: a NULL counts as the middle of the bounds
+  bool queryable = true;  // false: no query may name it
+  bool unique = false;    // in a public table: no two rows share a value
 
   bool operator==(const Column&) const = default;
 };
 
-enum class SourceFormat { csv, parquet };
+// The last is a table of a server; its `source` is the table's name there.
+enum class SourceFormat { csv, parquet, postgresql };
 
 struct CsvFormat {
   char delimiter = ',';
   char quote = '"';
   bool operator==(const CsvFormat&) const = default;
+};
+
+// The person of a row is that of the row it refers to: `column` here equals `referenced` there.
+struct PersonPath {
+  std::string column;
+  std::string table;
+  std::string referenced;
+  bool operator==(const PersonPath&) const = default;
 };
 
 struct Table {
@@ -48,7 +59,12 @@ struct Table {
   SourceFormat format = SourceFormat::csv;
   CsvFormat csv;
   std::string person_column;                     // if the unit is a person
-  std::optional<long long> max_rows_per_person;  // if the unit is a person
+  std::optional<PersonPath> person_path;         // instead of the column
+  std::optional<long long> max_rows_per_person;  // in an answer that is not grouped
+  std::optional<long long> max_groups_per_person;
+  std::optional<long long> max_rows_per_group;  // of a person; none: max_rows_per_person
+  bool clustered = false;                       // ordered by person, as import writes it
+  bool is_public = false;                       // protects nobody: may be joined freely
   std::vector<Column> columns;
 
   const Column* find_column(std::string_view name, bool exact) const;
@@ -63,6 +79,13 @@ struct EngineSettings {
 
 enum class PrivacyUnit { row, person };
 
+// What a question gets that does not say it itself.
+struct QueryDefaults {
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::optional<double> confidence;
+};
+
 struct Policy {
   std::filesystem::path folder;  // of the policy file: relative paths start there
   std::string name;
@@ -71,7 +94,10 @@ struct Policy {
   Neighbors neighbors = Neighbors::add_remove;
   Epsilon epsilon{0};  // the total
   Delta delta{0};
+  Delta failures{0};  // the part of delta that hidden groups and the like may use up
   std::optional<Epsilon> max_epsilon_per_query;
+  long long min_units = 1;  // groups of fewer units are never shown
+  QueryDefaults query;
   std::filesystem::path ledger;
   EngineSettings engine;
   std::vector<Table> tables;

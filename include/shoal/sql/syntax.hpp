@@ -136,12 +136,20 @@ struct Like {
   bool operator==(const Like&) const = default;
 };
 
-// The name is in upper case. With star there are no arguments: COUNT(*).
+// name => value, or name => (value, value): a tuple has at least two.
+struct NamedArgument {
+  Identifier name;
+  std::vector<Expression> values = {};
+  bool operator==(const NamedArgument&) const = default;
+};
+
+// The name is in upper case. With star there are no other arguments but named ones: COUNT(*).
 struct Call {
   std::string name;
   std::vector<Expression> arguments = {};
   bool star = false;
   bool distinct = false;
+  std::vector<NamedArgument> named = {};
   bool operator==(const Call&) const = default;
 };
 

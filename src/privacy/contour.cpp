@@ -11,6 +11,12 @@
 namespace shoal::privacy {
 namespace {
 
+// e^kNothing, times any number of nodes, is far below the rounding that is allowed for.
+constexpr double kNothing = -700;
+// Where all that may happen is nearly used up the bound falls for ever, by less and less; so small
+// a part of it is not worth a step towards larger tilts.
+constexpr double kWorthWalking = 1e-3;
+
 constexpr double kPi = std::numbers::pi;
 constexpr double kLargestTilt = 2e4;
 // More than these in all tables together, and another engine is faster.
@@ -122,7 +128,9 @@ Contour::Tilted Contour::tilted(double c, bool keep_weights) {
     double sum = 0;
     double mean = 0;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      weight[i] = std::exp(weight[i] - largest);
+      // Weights that are nothing beside the largest are not worth the slow end of exp.
+      const double below = weight[i] - largest;
+      weight[i] = below < kNothing ? 0 : std::exp(below);
       sum += weight[i];
       mean += weight[i] * table.loss[i];
     }
@@ -177,7 +185,6 @@ std::optional<double> Contour::saddle(double epsilon) {
 
 double Contour::chernoff_epsilon_up(double log_delta) {
   if (log_delta == -HUGE_VAL) return HUGE_VAL;
-  chernoff_epsilon(log_delta);
   const double moment = log_moment_up(tilt_);
   return sound_upper((moment - log_delta + log_stick(tilt_)) / tilt_ +
                      16 * kRounding * (std::abs(moment) - log_delta + tilt_ + 1) / tilt_);
@@ -231,8 +238,8 @@ double Contour::chernoff_epsilon(double log_delta) {
   }
   double next = right + 1;
   double at_next = bound(next);
-  for (int round = 0;
-       round < 40 && at_next < at_right && next < std::log(kLargestTilt) && nodes() < kMostNodes;
+  for (int round = 0; round < 40 && at_next < at_right * (1 - kWorthWalking) &&
+                      next < std::log(kLargestTilt) && nodes() < kMostNodes;
        ++round) {
     left = right;
     right = next;

@@ -94,17 +94,26 @@ double log_rise(const TiltedLaw& law, double rise) {
   return std::log(sum) + 1e-9;
 }
 
+// Where all of a sum of few parts is no longer than this, finding out which part of it would do costs
+// more than it saves.
+constexpr double kFewParts = 8;
+constexpr double kSmallReach = 1 << 14;
+
 // How far from the mean the tilted sum reaches, but for `tail`, by Chernoff's bound.
 double reach(const std::vector<TiltedLaw>& laws, const std::vector<LatticePart>& parts,
              double direction, double tail, double limit, double& left_over) {
   double variance = 0;
   double farthest = 1;
+  double count = 0;
   for (std::size_t k = 0; k < laws.size(); ++k) {
+    count += parts[k].count;
     const double last = static_cast<double>(laws[k].weight.size() - 1);
     variance += parts[k].count * laws[k].variance;
     farthest += parts[k].count * (direction > 0 ? last - laws[k].mean : laws[k].mean);
   }
   double width = std::sqrt(2 * variance * -std::log(tail)) + 1;
+  left_over = 0;
+  if (count <= kFewParts && farthest <= std::min(kSmallReach, limit)) return farthest;
   for (; width < farthest && width < limit; width *= 1.15) {
     // The best rise for a normal sum first; skewed ones need smaller ones.
     double rise = width / std::max(variance, 1e-300);

@@ -20,6 +20,7 @@ constexpr double kLatticeTolerance = 5e-5;
 // distribution would.
 constexpr double kQuickWork = 4e5;
 constexpr double kWork = 5e6;
+constexpr double kFewBounded = 4;
 // Below this a Gaussian delta is left to the contour, which works in logarithms.
 constexpr double kSmallestFormula = 1e-280;
 
@@ -84,7 +85,14 @@ SumProfile::SumProfile(std::vector<CountedLaw> laws, double variance_up, double 
     gaussian_ = std::make_shared<MixtureLaw>(std::sqrt(variance_up_), std::vector<double>{0, 1},
                                              std::vector<double>{1});
   }
-  cut_failed_ = !smooth_;
+  // A few bounded losses with jumps in their law decay so slowly along a contour that trying costs
+  // more than the loss distribution, which is small then.
+  double count = 0;
+  for (const CountedLaw& part : laws_) count += part.count;
+  if (variance_up_ == 0 && count <= kFewBounded && std::isfinite(largest_loss())) {
+    contour_failed_ = true;
+  }
+  cut_failed_ = contour_failed_;
 }
 
 // Bounds always, though they may be wide.
@@ -282,7 +290,7 @@ Certified SumProfile::epsilon(double log_delta) {
   }
   const LogAnswer at_zero = log_delta > -3 ? this->log_delta(0) : LogAnswer{{0, 0}};
   if (at_zero.bounds.upper <= log_delta) return {{0, 0}, at_zero.engine};
-  if (asked_for(Engine::contour)) {
+  if (asked_for(Engine::contour) && !(contour_failed_ && cut_failed_)) {
     if (const auto bounds = solve_contour(log_delta)) return {*bounds, Engine::contour};
   }
   return {lattice().epsilon(log_delta), Engine::loss_distribution};

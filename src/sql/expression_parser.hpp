@@ -23,11 +23,15 @@ class ExpressionParser {
 
   Expression parse() { return parse_from(Precedence::none); }
 
+  // A whole expression whose operators all bind at least that tightly.
+  Expression parse_from(Precedence minimum);
+
+  // Items up to the closing parenthesis, which is taken; at least one.
+  std::vector<Expression> parse_list();
+
  private:
   struct Infix;
 
-  // A whole expression whose operators all bind at least that tightly.
-  Expression parse_from(Precedence minimum);
   // The same, one level down the tree.
   Expression parse_operand(Precedence minimum);
   Expression parse_prefix(Precedence minimum);
@@ -46,13 +50,19 @@ class ExpressionParser {
   Expression parse_dated_literal();
   Expression parse_column();
   Expression parse_call();
+  Expression parse_extract();
+  void parse_arguments(Call& call);
+  void parse_further_arguments(Call& call);
+  void parse_substring(Call& call);
+  NamedArgument parse_named_argument();
+  bool at_named_argument() const;
+  void parse_within_group(Call& call, Position position);
+  void parse_filter(Call& call);
   Expression parse_cast();
   Expression parse_case();
   TypeName parse_type();
   TypeName parse_decimal_type(Position position);
 
-  // Items up to the closing parenthesis, which is taken; at least one.
-  std::vector<Expression> parse_list();
   void check_list_size(std::size_t size) const;
 
   // Makes a node, if the tree does not become too deep.

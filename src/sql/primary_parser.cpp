@@ -1,4 +1,4 @@
-// The parts of an expression that are no operators: literals, columns, calls, CAST, CASE and types.
+// The parts of an expression that are no operators: literals, columns, CAST, CASE and types.
 #include "sql/expression_parser.hpp"
 #include "sql/refusals.hpp"
 #include "sql/words.hpp"
@@ -8,8 +8,6 @@
 #include <shoal/sql/parser.hpp>
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace shoal::sql {
 namespace {
@@ -53,6 +51,7 @@ Expression ExpressionParser::parse_word() {
   if (word == "NULL") return parse_literal(LiteralKind::null);
   if (word == "TRUE" || word == "FALSE") return parse_literal(LiteralKind::boolean);
   if (word == "CAST" || word == "TRY_CAST") return parse_cast();
+  if (word == "SAFE_CAST" && tokens_.at_symbol("(", 1)) return parse_cast();
   if (word == "CASE") return parse_case();
   if ((word == "DATE" || word == "TIMESTAMP") && next.kind == TokenKind::string) {
     return parse_dated_literal();
@@ -98,8 +97,8 @@ Expression ExpressionParser::parse_column() {
   }
   if (tokens_.at_symbol("*")) {
     tokens_.refuse(position,
-                   "all columns of a table cannot be selected; write an aggregate of one, for "
-                   "example COUNT(*)");
+                   "all columns of a table stand only in the list of SELECT; write an aggregate of "
+                   "one column, or COUNT(*)");
   }
   Identifier column = tokens_.take_name("a column");
   if (tokens_.at_symbol(".")) {
@@ -114,29 +113,6 @@ Expression ExpressionParser::parse_column() {
   return make(ColumnReference{std::move(name), std::move(column)}, position);
 }
 
-Expression ExpressionParser::parse_call() {
-  const Token name = tokens_.take();
-  Call call{to_upper(name.text)};
-  if (!is_function_name(call.name)) {
-    tokens_.refuse(name.position,
-                   fmt::format("{}(...) is no ordinary function and is not supported; write CAST(x "
-                               "AS type) for a conversion, or a function with plain arguments",
-                               printable(call.name, 40)));
-  }
-  tokens_.expect_symbol("(");
-  if (tokens_.take_symbol("*")) {
-    call.star = true;
-    tokens_.expect_symbol(")");
-  } else if (!tokens_.take_symbol(")")) {
-    call.distinct = tokens_.take_word("DISTINCT");
-    call.arguments = parse_list();
-  }
-  tokens_.refuse_if(tokens_.at_word("FILTER") && !tokens_.at_symbol("(", 1)
-                        ? std::string_view()  // an alias of that name
-                        : call_refusal(keyword(tokens_.peek())));
-  return make(std::move(call), name.position);
-}
-
 Expression ExpressionParser::parse_cast() {
   const Token word = tokens_.take();
   tokens_.expect_symbol("(");
@@ -144,7 +120,7 @@ Expression ExpressionParser::parse_cast() {
   tokens_.expect_word("AS");
   const TypeName type = parse_type();
   tokens_.expect_symbol(")");
-  return make(Cast{std::move(operand), type, equals_ignoring_case(word.text, "TRY_CAST")},
+  return make(Cast{std::move(operand), type, !equals_ignoring_case(word.text, "CAST")},
               word.position);
 }
 

@@ -1,4 +1,4 @@
-#include "sql/precedence.hpp"
+#include "sql/expression_printer.hpp"
 #include "sql/words.hpp"
 
 #include <shoal/base/error.hpp>
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <initializer_list>
 
 namespace shoal::sql {
 namespace {
@@ -72,12 +71,16 @@ static_assert(kTypeSpellings.size() == static_cast<std::size_t>(ScalarType::time
 
 std::string print_type(const TypeName& type, Dialect dialect) {
   const TypeSpelling& spellings = kTypeSpellings.at(static_cast<std::size_t>(type.type));
-  const std::string_view name = dialect == Dialect::duckdb       ? spellings.duckdb
-                                : dialect == Dialect::postgresql ? spellings.postgresql
-                                                                 : spellings.spark;
+  const std::string_view name = dialect == Dialect::postgresql ? spellings.postgresql
+                                : dialect == Dialect::spark    ? spellings.spark
+                                                               : spellings.duckdb;
   if (type.type != ScalarType::decimal) return std::string(name);
   return fmt::format("{}({}, {})", name, type.precision, type.scale);
 }
+
+std::string_view negation(bool negated) { return negated ? "NOT " : ""; }
+
+}  // namespace
 
 void require(bool valid, std::string_view what, std::string_view text) {
   if (valid) return;
@@ -86,184 +89,214 @@ void require(bool valid, std::string_view what, std::string_view text) {
                           printable(text, 40), what));
 }
 
-// Not fmt::format in what recurses: its buffer would lie on the stack once for every level.
 std::string joined(std::initializer_list<std::string_view> pieces) {
   std::string text;
   for (const std::string_view piece : pieces) text += piece;
   return text;
 }
 
-class Printer {
- public:
-  Printer(Dialect dialect, Parentheses parentheses)
-      : dialect_(dialect), parentheses_(parentheses) {}
-
-  std::string print(const Expression& expression) const {
-    return std::visit(*this, expression.node().value);
+std::string ExpressionPrinter::operator()(const Literal& literal) const {
+  switch (literal.kind) {
+    case LiteralKind::null:
+      return "NULL";
+    case LiteralKind::boolean:
+      require(literal.text == "TRUE" || literal.text == "FALSE", "truth value", literal.text);
+      return literal.text;
+    case LiteralKind::integer:
+      require(is_integer_text(literal.text), "integer", literal.text);
+      return literal.text;
+    case LiteralKind::decimal:
+      require(is_decimal_text(literal.text), "decimal", literal.text);
+      return literal.text;
+    case LiteralKind::string:
+      return quote_string(literal.text, dialect_);
+    case LiteralKind::date:
+      require(is_date(literal.text), "date", literal.text);
+      return joined({"DATE '", literal.text, "'"});
+    case LiteralKind::timestamp:
+      require(is_timestamp(literal.text), "timestamp", literal.text);
+      return joined({print_type({ScalarType::timestamp}, dialect_), " '", literal.text, "'"});
   }
+  throw Error(ErrorCode::internal, "a literal of no kind; please report this");
+}
 
-  std::string operator()(const Literal& literal) const {
-    switch (literal.kind) {
-      case LiteralKind::null:
-        return "NULL";
-      case LiteralKind::boolean:
-        require(literal.text == "TRUE" || literal.text == "FALSE", "truth value", literal.text);
-        return literal.text;
-      case LiteralKind::integer:
-        require(is_integer_text(literal.text), "integer", literal.text);
-        return literal.text;
-      case LiteralKind::decimal:
-        require(is_decimal_text(literal.text), "decimal", literal.text);
-        return literal.text;
-      case LiteralKind::string:
-        return quote_string(literal.text, dialect_);
-      case LiteralKind::date:
-        require(is_date(literal.text), "date", literal.text);
-        return joined({"DATE '", literal.text, "'"});
-      case LiteralKind::timestamp:
-        require(is_timestamp(literal.text), "timestamp", literal.text);
-        return joined({print_type({ScalarType::timestamp}, dialect_), " '", literal.text, "'"});
-    }
-    throw Error(ErrorCode::internal, "a literal of no kind; please report this");
+std::string ExpressionPrinter::operator()(const ColumnReference& reference) const {
+  const std::string column = name(reference.column);
+  return reference.table ? joined({name(*reference.table), ".", column}) : column;
+}
+
+// A sign before another sign gets parentheses, since -- begins a comment.
+std::string ExpressionPrinter::operator()(const Unary& unary) const {
+  switch (unary.operation) {
+    case UnaryOperator::logical_not:
+      return joined({"NOT ", operand(unary.operand, Precedence::logical_not)});
+    case UnaryOperator::minus:
+      return joined({"-", operand(unary.operand, Precedence::cast)});
+    case UnaryOperator::plus:
+      return joined({"+", operand(unary.operand, Precedence::cast)});
   }
+  throw Error(ErrorCode::internal, "an operator of no kind; please report this");
+}
 
-  std::string operator()(const ColumnReference& reference) const {
-    const std::string column = name(reference.column);
-    return reference.table ? joined({name(*reference.table), ".", column}) : column;
+std::string ExpressionPrinter::operator()(const Binary& binary) const {
+  const auto& [symbol, precedence] = spelling(binary.operation);
+  Precedence left = precedence;
+  Precedence right = tighter(precedence);
+  if (precedence == Precedence::comparison) {
+    // Dialects disagree on what binds tighter among comparisons and predicates.
+    left = right = Precedence::concatenate;
+  } else if (binary.operation == BinaryOperator::concatenate) {
+    // Spark gives || the precedence of +.
+    const Binary* inner = binary.left.get_if<Binary>();
+    const bool chain = inner != nullptr && inner->operation == BinaryOperator::concatenate;
+    left = chain ? Precedence::concatenate : Precedence::multiplicative;
+    right = Precedence::multiplicative;
   }
+  return joined({operand(binary.left, left), " ", symbol, " ", operand(binary.right, right)});
+}
 
-  // A sign before another sign gets parentheses, since -- begins a comment.
-  std::string operator()(const Unary& unary) const {
-    switch (unary.operation) {
-      case UnaryOperator::logical_not:
-        return joined({"NOT ", operand(unary.operand, Precedence::logical_not)});
-      case UnaryOperator::minus:
-        return joined({"-", operand(unary.operand, Precedence::cast)});
-      case UnaryOperator::plus:
-        return joined({"+", operand(unary.operand, Precedence::cast)});
-    }
-    throw Error(ErrorCode::internal, "an operator of no kind; please report this");
-  }
+std::string ExpressionPrinter::operator()(const IsNull& is_null) const {
+  return joined({predicate_operand(is_null.operand), " IS ", negation(is_null.negated), "NULL"});
+}
 
-  std::string operator()(const Binary& binary) const {
-    const auto& [symbol, precedence] = spelling(binary.operation);
-    Precedence left = precedence;
-    Precedence right = tighter(precedence);
-    if (precedence == Precedence::comparison) {
-      // Dialects disagree on what binds tighter among comparisons and predicates.
-      left = right = Precedence::concatenate;
-    } else if (binary.operation == BinaryOperator::concatenate) {
-      // Spark gives || the precedence of +.
-      const Binary* inner = binary.left.get_if<Binary>();
-      const bool chain = inner != nullptr && inner->operation == BinaryOperator::concatenate;
-      left = chain ? Precedence::concatenate : Precedence::multiplicative;
-      right = Precedence::multiplicative;
-    }
-    return joined({operand(binary.left, left), " ", symbol, " ", operand(binary.right, right)});
-  }
+std::string ExpressionPrinter::operator()(const Between& between) const {
+  return joined({predicate_operand(between.operand), " ", negation(between.negated), "BETWEEN ",
+                 predicate_operand(between.low), " AND ", predicate_operand(between.high)});
+}
 
-  std::string operator()(const IsNull& is_null) const {
-    return joined({predicate_operand(is_null.operand), " IS ", negation(is_null.negated), "NULL"});
-  }
+std::string ExpressionPrinter::operator()(const InList& in_list) const {
+  require(!in_list.items.empty(), "list of items", "()");
+  return joined({predicate_operand(in_list.operand), " ", negation(in_list.negated), "IN (",
+                 list(in_list.items), ")"});
+}
 
-  std::string operator()(const Between& between) const {
-    return joined({predicate_operand(between.operand), " ", negation(between.negated), "BETWEEN ",
-                   predicate_operand(between.low), " AND ", predicate_operand(between.high)});
-  }
+std::string ExpressionPrinter::operator()(const Like& like) const {
+  return joined({predicate_operand(like.operand), " ", negation(like.negated), "LIKE ",
+                 pattern(like.pattern)});
+}
 
-  std::string operator()(const InList& in_list) const {
-    require(!in_list.items.empty(), "list of items", "()");
-    return joined({predicate_operand(in_list.operand), " ", negation(in_list.negated), "IN (",
-                   list(in_list.items), ")"});
-  }
-
-  std::string operator()(const Like& like) const {
-    return joined({predicate_operand(like.operand), " ", negation(like.negated), "LIKE ",
-                   pattern(like.pattern)});
-  }
-
-  std::string operator()(const Call& call) const {
+std::string ExpressionPrinter::operator()(const Call& call) const {
+  std::string text;
+  if (call.name == "EXTRACT") {
+    text = extract(call);
+  } else {
     require(is_function_name(call.name), "function name", call.name);
-    if (call.star) return joined({call.name, "(*)"});
-    return joined({call.name, "(", call.distinct ? "DISTINCT " : "", list(call.arguments), ")"});
+    text = joined({call.name, "(", arguments(call), ")"});
   }
+  if (call.filter) text += joined({" FILTER (WHERE ", print(*call.filter), ")"});
+  return text;
+}
 
-  std::string operator()(const Cast& cast) const {
-    if (cast.try_ && dialect_ == Dialect::postgresql) {
-      throw Error(
-          ErrorCode::unsupported,
-          "PostgreSQL has no TRY_CAST; write CASE WHEN with a check of the value around CAST");
-    }
-    return joined({cast.try_ ? "TRY_CAST(" : "CAST(", print(cast.operand), " AS ",
-                   print_type(cast.type, dialect_), ")"});
+std::string ExpressionPrinter::extract(const Call& call) const {
+  const Literal* field = call.arguments.size() == 2 ? call.arguments[0].get_if<Literal>() : nullptr;
+  const bool plain = !call.star && !call.distinct && call.named.empty() && !call.filter;
+  require(plain && field != nullptr && is_date_field(field->text), "field of EXTRACT", call.name);
+  return joined({"EXTRACT(", field->text, " FROM ", print(call.arguments[1]), ")"});
+}
+
+std::string ExpressionPrinter::arguments(const Call& call) const {
+  require(!call.star || (call.arguments.empty() && !call.distinct), "list of arguments", "*");
+  require(!call.distinct || !call.arguments.empty(), "list of arguments", "DISTINCT");
+  std::string text =
+      call.star ? "*" : joined({call.distinct ? "DISTINCT " : "", list(call.arguments)});
+  for (const NamedArgument& argument : call.named) {
+    if (!text.empty()) text += ", ";
+    text += named_argument(argument);
   }
+  return text;
+}
 
-  std::string operator()(const Case& cases) const {
-    require(!cases.branches.empty(), "list of branches", "CASE");
-    std::string text = "CASE";
-    if (cases.operand) text += joined({" ", operand(*cases.operand, Precedence::concatenate)});
-    for (const CaseBranch& branch : cases.branches) {
-      text += joined({" WHEN ", print(branch.when), " THEN ", print(branch.then)});
-    }
-    if (cases.otherwise) text += joined({" ELSE ", print(*cases.otherwise)});
-    return text + " END";
+// A single value in parentheses is that value, so an operation gets some.
+std::string ExpressionPrinter::named_argument(const NamedArgument& argument) const {
+  if (dialect_ == Dialect::postgresql || dialect_ == Dialect::spark) {
+    throw Error(ErrorCode::unsupported,
+                "named arguments mean something to Shoal alone; leave them out of what an engine "
+                "is to run");
   }
+  require(!argument.values.empty(), "named argument", argument.name.name);
+  const std::string value = argument.values.size() == 1
+                                ? operand(argument.values.front(), Precedence::unary)
+                                : joined({"(", list(argument.values), ")"});
+  return joined({name(argument.name), " => ", value});
+}
 
-  std::string name(const Identifier& identifier) const {
-    return quote_identifier(identifier.name, dialect_);
+std::string ExpressionPrinter::operator()(const Cast& cast) const {
+  if (cast.try_ && dialect_ == Dialect::postgresql) {
+    throw Error(
+        ErrorCode::unsupported,
+        "PostgreSQL has no TRY_CAST; write CASE WHEN with a check of the value around CAST");
   }
+  return joined({cast.try_ ? "TRY_CAST(" : "CAST(", print(cast.operand), " AS ",
+                 print_type(cast.type, dialect_), ")"});
+}
 
- private:
-  // The expression, in parentheses if it binds less tightly than is needed where it stands.
-  std::string operand(const Expression& expression, Precedence needed) const {
-    const Precedence own = std::visit(PrecedenceOf{}, expression.node().value);
-    const bool bare = parentheses_ == Parentheses::needed && own >= needed;
-    return bare ? print(expression) : joined({"(", print(expression), ")"});
+std::string ExpressionPrinter::operator()(const Case& cases) const {
+  require(!cases.branches.empty(), "list of branches", "CASE");
+  std::string text = "CASE";
+  if (cases.operand) text += joined({" ", operand(*cases.operand, Precedence::concatenate)});
+  for (const CaseBranch& branch : cases.branches) {
+    text += joined({" WHEN ", print(branch.when), " THEN ", print(branch.then)});
   }
+  if (cases.otherwise) text += joined({" ELSE ", print(*cases.otherwise)});
+  return text + " END";
+}
 
-  std::string predicate_operand(const Expression& expression) const {
-    return operand(expression, Precedence::concatenate);
+std::string ExpressionPrinter::name(const Identifier& identifier) const {
+  return quote_identifier(identifier.name, dialect_);
+}
+
+// The expression, in parentheses if it binds less tightly than is needed where it stands.
+std::string ExpressionPrinter::operand(const Expression& expression, Precedence needed) const {
+  const Precedence own = std::visit(PrecedenceOf{}, expression.node().value);
+  const bool bare = parentheses_ == Parentheses::needed && own >= needed;
+  return bare ? print(expression) : joined({"(", print(expression), ")"});
+}
+
+std::string ExpressionPrinter::predicate_operand(const Expression& expression) const {
+  return operand(expression, Precedence::concatenate);
+}
+
+// Nothing is an escape in a pattern. DuckDB does so by itself; the others take the backslash for
+// one.
+std::string ExpressionPrinter::pattern(const Expression& expression) const {
+  if (dialect_ == Dialect::duckdb || dialect_ == Dialect::shoal) {
+    return predicate_operand(expression);
   }
-
-  // Nothing is an escape in a pattern. DuckDB does so by itself; the others take the backslash for
-  // one.
-  std::string pattern(const Expression& expression) const {
-    if (dialect_ == Dialect::duckdb) return predicate_operand(expression);
-    if (dialect_ == Dialect::postgresql) return predicate_operand(expression) + " ESCAPE ''";
-    const Literal* literal = expression.get_if<Literal>();
-    if (literal == nullptr || literal->kind != LiteralKind::string) {
-      throw Error(ErrorCode::unsupported,
-                  "on Spark a pattern of LIKE must be a string; write for example LIKE 'a%'");
-    }
-    std::string escaped;
-    for (const char c : literal->text)
-      escaped += c == '\\' ? std::string("\\\\") : std::string(1, c);
-    return quote_string(escaped, dialect_);
+  if (dialect_ == Dialect::postgresql) return predicate_operand(expression) + " ESCAPE ''";
+  const Literal* literal = expression.get_if<Literal>();
+  if (literal == nullptr || literal->kind != LiteralKind::string) {
+    throw Error(ErrorCode::unsupported,
+                "on Spark a pattern of LIKE must be a string; write for example LIKE 'a%'");
   }
+  std::string escaped;
+  for (const char c : literal->text) escaped += c == '\\' ? std::string("\\\\") : std::string(1, c);
+  return quote_string(escaped, dialect_);
+}
 
-  static std::string_view negation(bool negated) { return negated ? "NOT " : ""; }
-
-  std::string list(const std::vector<Expression>& items) const {
-    std::string text;
-    for (const Expression& item : items) {
-      if (!text.empty()) text += ", ";
-      text += print(item);
-    }
-    return text;
+std::string ExpressionPrinter::names(const std::vector<Identifier>& identifiers) const {
+  std::string text;
+  for (const Identifier& identifier : identifiers) {
+    if (!text.empty()) text += ", ";
+    text += name(identifier);
   }
+  return text;
+}
 
-  Dialect dialect_;
-  Parentheses parentheses_;
-};
-
-}  // namespace
+std::string ExpressionPrinter::list(const std::vector<Expression>& items) const {
+  std::string text;
+  for (const Expression& item : items) {
+    if (!text.empty()) text += ", ";
+    text += print(item);
+  }
+  return text;
+}
 
 std::string print(const Expression& expression, Dialect dialect, Parentheses parentheses) {
-  return Printer(dialect, parentheses).print(expression);
+  return ExpressionPrinter(dialect, parentheses).print(expression);
 }
 
 std::string print(const Select& select, Dialect dialect, Parentheses parentheses) {
-  const Printer printer(dialect, parentheses);
+  const ExpressionPrinter printer(dialect, parentheses);
   require(!select.items.empty(), "list of items", "SELECT");
   std::string items;
   for (const SelectItem& item : select.items) {

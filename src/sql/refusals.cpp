@@ -31,52 +31,56 @@ constexpr auto kStatements = std::to_array<std::string_view>(
      "UNPIVOT", "UPDATE",   "UPSERT", "USE",    "VACUUM",   "VALUES"});
 
 constexpr std::string_view kSetOperation =
-    "UNION, EXCEPT and INTERSECT are not supported; send each SELECT as a query of its own";
-constexpr std::string_view kJoin =
-    "a query reads one table; name one in FROM, and join before the data is registered if you need "
-    "columns of several";
-constexpr std::string_view kLimit =
-    "LIMIT and OFFSET are not supported; leave them out, since a query of aggregates has one row";
-constexpr std::string_view kPivot = "PIVOT is not supported; write one aggregate for each value";
+    "UNION, EXCEPT and INTERSECT are not supported; send each SELECT as a query of its own, or ask "
+    "for both at once with OR in WHERE";
+constexpr std::string_view kWindow =
+    "window functions are not supported; write an aggregate such as SUM(x) with GROUP BY";
+constexpr std::string_view kPivot =
+    "PIVOT is not supported; write GROUP BY, or one aggregate for each value, for example COUNT(*) "
+    "FILTER (WHERE city = 'Paris')";
 
 constexpr std::array kClauses = {
-    Refusal{"GROUP",
-            "GROUP BY is not supported; send one query for each group, with the group in WHERE, "
-            "for example WHERE city = 'Paris'"},
-    Refusal{"HAVING",
-            "HAVING is not supported; filter rows with WHERE, and answers after you have them"},
-    Refusal{"ORDER",
-            "ORDER BY is not supported; leave it out, since a query of aggregates has one row"},
-    Refusal{"LIMIT", kLimit},
-    Refusal{"OFFSET", kLimit},
-    Refusal{"FETCH", kLimit},
+    Refusal{"FETCH", "FETCH is not supported; write LIMIT 10"},
     Refusal{"UNION", kSetOperation},
     Refusal{"EXCEPT", kSetOperation},
     Refusal{"INTERSECT", kSetOperation},
-    Refusal{"JOIN", kJoin},
-    Refusal{"INNER", kJoin},
-    Refusal{"LEFT", kJoin},
-    Refusal{"RIGHT", kJoin},
-    Refusal{"FULL", kJoin},
-    Refusal{"CROSS", kJoin},
-    Refusal{"NATURAL", kJoin},
-    Refusal{"OUTER", kJoin},
-    Refusal{"ASOF", kJoin},
-    Refusal{"SEMI", kJoin},
-    Refusal{"ANTI", kJoin},
-    Refusal{"POSITIONAL", kJoin},
-    Refusal{"LATERAL", kJoin},
-    Refusal{"WINDOW",
-            "window functions are not supported; write an aggregate such as SUM(x) over the whole "
-            "table"},
-    Refusal{"QUALIFY", "QUALIFY is not supported; filter rows with WHERE"},
+    Refusal{"WINDOW", kWindow},
+    Refusal{"QUALIFY", "QUALIFY is not supported; filter rows with WHERE and groups with HAVING"},
     Refusal{"TABLESAMPLE", "TABLESAMPLE is not supported; leave it out"},
-    Refusal{"USING", "USING is not supported; leave it out"},
     Refusal{"INTO", "SELECT INTO is not supported; leave INTO out"},
     Refusal{"FOR", "FOR is not supported; leave it out, since a query changes nothing"},
     Refusal{"PIVOT", kPivot},
     Refusal{"UNPIVOT", kPivot},
 };
+
+constexpr std::string_view kExists =
+    "SEMI and ANTI joins are not supported; write JOIN with SELECT DISTINCT of the key, or LEFT "
+    "JOIN and IS NULL";
+
+constexpr std::array kJoins = {
+    Refusal{"NATURAL",
+            "NATURAL JOIN is not supported, since a new column would change its meaning; write "
+            "JOIN ... USING (column)"},
+    Refusal{"ASOF", "ASOF JOIN is not supported; write JOIN ... ON with an equality"},
+    Refusal{"SEMI", kExists},
+    Refusal{"ANTI", kExists},
+    Refusal{"POSITIONAL", "POSITIONAL JOIN is not supported; write JOIN ... USING (column)"},
+    Refusal{"LATERAL", "LATERAL is not supported; write a JOIN with its condition in ON"},
+    Refusal{"PIVOT", kPivot},
+    Refusal{"UNPIVOT", kPivot},
+};
+
+constexpr std::array kRelations = {
+    Refusal{"LATERAL", "LATERAL is not supported; write a JOIN with its condition in ON"},
+    Refusal{"VALUES",
+            "VALUES is not supported; register the rows as a public table and write its name"},
+    Refusal{"TABLE", "TABLE is not supported; write the table's name alone"},
+    Refusal{"PIVOT", kPivot},
+    Refusal{"UNPIVOT", kPivot},
+};
+
+constexpr std::string_view kStar =
+    "* with EXCLUDE, EXCEPT, REPLACE or RENAME is not supported; name each column";
 
 constexpr std::string_view kNow =
     "the current time is not supported, since the answer would change with it; write for example "
@@ -120,26 +124,19 @@ constexpr std::array kOperators = {
     Refusal{"//", "the operator // is not supported; write FLOOR(x / y)"},
     Refusal{"->", "the operator -> is not supported; name a column"},
     Refusal{"[", "subscripts are not supported; name a column"},
-    Refusal{"=>", "named arguments are not supported; write the arguments in their order"},
+    Refusal{"=>",
+            "a named argument stands inside of a function; write for example SUM(x, bounds => "
+            "AUTO)"},
 };
 
 constexpr std::array kAfterCall = {
-    Refusal{"OVER",
-            "window functions are not supported; write an aggregate over the whole table, for "
-            "example SUM(x)"},
-    Refusal{"FILTER",
-            "FILTER is not supported; write for example SUM(CASE WHEN c THEN x END), or put the "
-            "condition in WHERE"},
+    Refusal{"OVER", kWindow},
     Refusal{"EXPORT_STATE", "EXPORT_STATE is not supported; leave it out"},
-    Refusal{"WITHIN", "WITHIN GROUP is not supported; write the function with its arguments alone"},
 };
 
 }  // namespace
 
 std::string_view statement_refusal(std::string_view upper) {
-  if (upper == "WITH") {
-    return "WITH is not supported; write one SELECT over one table";
-  }
   if (upper == "FROM") return "a query that begins with FROM is not supported; begin with SELECT";
   if (upper == "TABLE") return kOnlySelect;
   for (const std::string_view statement : kStatements) {
@@ -149,7 +146,14 @@ std::string_view statement_refusal(std::string_view upper) {
 }
 
 std::string_view clause_refusal(std::string_view upper) { return find(kClauses, upper); }
+std::string_view join_refusal(std::string_view upper) { return find(kJoins, upper); }
+std::string_view relation_refusal(std::string_view upper) { return find(kRelations, upper); }
 std::string_view value_refusal(std::string_view upper) { return find(kValues, upper); }
+std::string_view star_refusal(std::string_view upper) {
+  const bool changed =
+      upper == "EXCLUDE" || upper == "EXCEPT" || upper == "REPLACE" || upper == "RENAME";
+  return changed ? kStar : std::string_view();
+}
 std::string_view operator_refusal(std::string_view upper) { return find(kOperators, upper); }
 std::string_view call_refusal(std::string_view upper) { return find(kAfterCall, upper); }
 

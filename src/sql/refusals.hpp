@@ -8,11 +8,20 @@
 
 namespace shoal::sql {
 
-// At the beginning of a statement: INSERT, WITH.
+// At the beginning of a statement: INSERT, FROM.
 std::string_view statement_refusal(std::string_view upper);
 
-// After the table or the predicate: JOIN, GROUP.
+// At the end of a query: UNION, WINDOW.
 std::string_view clause_refusal(std::string_view upper);
+
+// Behind a table, in place of JOIN: NATURAL, ASOF.
+std::string_view join_refusal(std::string_view upper);
+
+// Where a table is expected: LATERAL, VALUES.
+std::string_view relation_refusal(std::string_view upper);
+
+// Behind a star: EXCLUDE, REPLACE.
+std::string_view star_refusal(std::string_view upper);
 
 // Where a value is expected: EXISTS, CURRENT_DATE.
 std::string_view value_refusal(std::string_view upper);
@@ -20,11 +29,11 @@ std::string_view value_refusal(std::string_view upper);
 // Behind an operand: ILIKE, COLLATE, ^.
 std::string_view operator_refusal(std::string_view upper);
 
-// Behind a function call: OVER, FILTER.
+// Behind a function call: OVER.
 std::string_view call_refusal(std::string_view upper);
 
 inline constexpr std::string_view kSubqueryRefusal =
-    "subqueries are not supported; write the condition on the table's own columns, or run the "
-    "inner query first and put its answer here";
+    "subqueries are not supported as values and conditions; put the inner query into FROM or WITH "
+    "and join it, for example FROM people JOIN (SELECT ...) AS x ON x.id = people.id";
 
 }  // namespace shoal::sql

@@ -28,7 +28,14 @@ struct Children {
   std::vector<Expression> operator()(const Like& like) const {
     return {like.operand, like.pattern};
   }
-  std::vector<Expression> operator()(const Call& call) const { return call.arguments; }
+  std::vector<Expression> operator()(const Call& call) const {
+    std::vector<Expression> all = call.arguments;
+    for (const NamedArgument& argument : call.named) {
+      all.insert(all.end(), argument.values.begin(), argument.values.end());
+    }
+    if (call.filter) all.push_back(*call.filter);
+    return all;
+  }
   std::vector<Expression> operator()(const Cast& cast) const { return {cast.operand}; }
   std::vector<Expression> operator()(const Case& cases) const {
     std::vector<Expression> all;

@@ -27,11 +27,12 @@ constexpr std::string_view kReserved =
     " SYMMETRIC TABLE TABLESAMPLE THEN TO TRAILING TRUE TRY_CAST UNION UNIQUE UNPIVOT USER"
     " USING VALUES VARIADIC WHEN WHERE WINDOW WITH ";
 
-// Not reserved, but a call of this name is read by a special rule in DuckDB or PostgreSQL.
+// Not reserved, but a call of this name is read by a special rule in DuckDB, in PostgreSQL or here.
 constexpr std::string_view kSpecialForms =
-    " AT AUTHORIZATION BIGINT BINARY BIT BOOLEAN CHAR CHARACTER COLLATION CONCURRENTLY DEC"
-    " DECIMAL EXTRACT FLOAT FREEZE GENERATED GROUPING GROUPING_ID INOUT INT INTEGER MAP"
-    " NATIONAL NCHAR NONE NUMERIC OUT OVERLAY POSITION PRECISION REAL ROW SETOF SMALLINT"
+    " AT AUTHORIZATION BIGINT BINARY BIT BOOLEAN CHAR CHARACTER COLLATION CONCURRENTLY CUBE"
+    " DEC DECIMAL EXTRACT FLOAT FREEZE GENERATED GROUPING_ID INOUT INT INTEGER MAP NATIONAL"
+    " NCHAR NONE NUMERIC OPTIONS OUT OVERLAY POSITION PRECISION REAL ROLLUP ROW SAFE_CAST"
+    " SETOF SMALLINT"
     " STRUCT TIME TIMESTAMP TREAT UNPACK VARCHAR VERBOSE XMLATTRIBUTES XMLCONCAT XMLELEMENT"
     " XMLEXISTS XMLFOREST XMLNAMESPACES XMLPARSE XMLPI XMLROOT XMLSERIALIZE XMLTABLE ";
 
@@ -130,6 +131,10 @@ bool is_function_name(std::string_view upper) {
                        return (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
                      });
   return plain && !is_reserved(upper) && !lists(kSpecialForms, upper);
+}
+
+bool is_date_field(std::string_view upper) {
+  return lists(" YEAR QUARTER MONTH DAY DOW DOY HOUR MINUTE SECOND ", upper);
 }
 
 std::optional<ScalarType> scalar_type(std::string_view upper) {

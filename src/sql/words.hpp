@@ -16,6 +16,11 @@ bool is_reserved(std::string_view upper);
 // names, such as EXTRACT, have a syntax of their own, and the types have none at all.
 bool is_function_name(std::string_view upper);
 
+// Whether the word, in upper case, is a field of EXTRACT, and the fields for a message.
+bool is_date_field(std::string_view upper);
+inline constexpr std::string_view kDateFields =
+    "YEAR, QUARTER, MONTH, DAY, DOW, DOY, HOUR, MINUTE or SECOND";
+
 // The type of that name, in upper case (DOUBLE PRECISION is DOUBLE here). None if unknown.
 std::optional<ScalarType> scalar_type(std::string_view upper);
 

@@ -5,6 +5,7 @@
 // the stack: text, nesting and lists are limited as below.
 #pragma once
 
+#include <shoal/sql/query.hpp>
 #include <shoal/sql/syntax.hpp>
 
 #include <cstddef>
@@ -15,6 +16,10 @@ namespace shoal::sql {
 inline constexpr std::size_t kMaxQueryBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxNesting = 200;
 inline constexpr std::size_t kMaxListItems = 10'000;
+
+// One whole query. It nests at most kMaxNesting deep over all: operators, joins and queries in FROM
+// and WITH are levels of one tree.
+Query parse_query(std::string_view text);
 
 // One whole statement: SELECT item {, item} FROM table [WHERE predicate] [;].
 Select parse_select(std::string_view text);

@@ -143,13 +143,16 @@ struct NamedArgument {
   bool operator==(const NamedArgument&) const = default;
 };
 
-// The name is in upper case. With star there are no other arguments but named ones: COUNT(*).
+// The name is in upper case. With star there are no other arguments but named ones: COUNT(*). The
+// filter is that of FILTER (WHERE ...). EXTRACT(YEAR FROM x) has the arguments 'YEAR' and x, and
+// PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) has x and p.
 struct Call {
   std::string name;
   std::vector<Expression> arguments = {};
   bool star = false;
   bool distinct = false;
   std::vector<NamedArgument> named = {};
+  std::optional<Expression> filter = std::nullopt;
   bool operator==(const Call&) const = default;
 };
 

@@ -28,8 +28,8 @@ class DuckdbOracle {
     duckdb_close(&database_);
   }
 
-  // DuckDB's tree of one statement without its positions; null, with a reason, if DuckDB refuses
-  // the text.
+  // DuckDB's tree of one statement without its positions and without ASC; null, with a reason, if
+  // DuckDB refuses the text.
   nlohmann::json parse(const std::string& query, std::string& reason) {
     nlohmann::json tree = nlohmann::json::parse(serialize(query));
     if (tree.at("error").get<bool>()) {
@@ -61,6 +61,8 @@ class DuckdbOracle {
 
   static void remove_positions(nlohmann::json& tree) {
     if (tree.is_object()) tree.erase("query_location");
+    // ASC says what DuckDB does without it, unless it is configured otherwise.
+    if (tree == "ASCENDING") tree = "ORDER_DEFAULT";
     if (!tree.is_structured()) return;
     for (nlohmann::json& child : tree) remove_positions(child);
   }

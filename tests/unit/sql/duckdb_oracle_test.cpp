@@ -2,7 +2,7 @@
 // sparing parentheses as from full ones.
 #include "duckdb_oracle.hpp"
 
-#include "random_trees.hpp"
+#include "random_queries.hpp"
 
 #include <shoal/sql/parser.hpp>
 #include <shoal/sql/printer.hpp>
@@ -43,6 +43,21 @@ constexpr const char* kQueries[] = {
     "SELECT CASE WHEN a > 0 THEN 1 ELSE 0 END, CASE a WHEN 1 THEN 2 END FROM t",
     "SELECT t.a, \"t\".\"b\", left(a, 2), f() FROM t",
     "SELECT coalesce(a, b), nullif(a, b), substring(a, 1, 2), trim(a) FROM t",
+    "SELECT 1",
+    "SELECT *, t.*, \"t\".*, a FROM t AS u, v w",
+    "SELECT DISTINCT a FROM t LEFT OUTER JOIN u ON x = y CROSS JOIN v RIGHT JOIN w USING (a, b)",
+    "SELECT a FROM t, u JOIN v ON x, (w FULL JOIN y ON z)",
+    "SELECT a FROM (SELECT b FROM t WHERE c LIMIT 1) AS u JOIN ((SELECT d)) v ON e",
+    "WITH a AS (SELECT 1), b (c, d) AS (SELECT e, f FROM a) SELECT * FROM b",
+    "SELECT a, COUNT(*) FROM t GROUP BY a, 2 HAVING COUNT(*) > 1 ORDER BY 2 DESC NULLS FIRST, a",
+    "SELECT a FROM t GROUP BY ALL ORDER BY b ASC NULLS LAST LIMIT 10 OFFSET 2",
+    "SELECT a FROM t GROUP BY GROUPING SETS ((a, b), c, ()), d",
+    "SELECT a FROM t GROUP BY ROLLUP (a, b), CUBE (c)",
+    "SELECT a FROM t GROUP BY ()",
+    "SELECT grouping(a) FROM t GROUP BY ROLLUP (a)",
+    "SELECT SUM(a) FILTER (WHERE b > 1) FROM t",
+    "SELECT EXTRACT(YEAR FROM a), substring(a, 2, 3) FROM t",
+    "SELECT COUNT(*, contribution_bounds_per_group => (0, 100)), SUM(x, bounds => AUTO) FROM t",
     "SELECT /* one /* two */ */ a -- three\nFROM t;",
 };
 
@@ -51,9 +66,9 @@ constexpr const char* kQueries[] = {
 // spelling.
 TEST_F(DuckdbOracleTest, ReadsTheWrittenTextAsWeDo) {
   for (const std::string query : kQueries) {
-    const Select select = parse_select(query);
-    EXPECT_EQ(tree(query), tree(print(select, Dialect::duckdb))) << query;
-    EXPECT_EQ(tree(query), tree(print(select, Dialect::duckdb, Parentheses::all))) << query;
+    const Query parsed = parse_query(query);
+    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::duckdb))) << query;
+    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::duckdb, Parentheses::all))) << query;
   }
 }
 
@@ -66,9 +81,9 @@ TEST_F(DuckdbOracleTest, SeesADifferenceWhereThereIsOne) {
 
 TEST_F(DuckdbOracleTest, ReadsTheSameFromSparingAndFullParentheses) {
   EXPECT_TRUE(rc::check([this] {
-    const Select select = testing::random_select(testing::between(0, 4));
-    const std::string sparing = print(select, Dialect::duckdb);
-    const std::string full = print(select, Dialect::duckdb, Parentheses::all);
+    const Query query = testing::random_query(testing::between(0, 4), testing::PrivacyWords::none);
+    const std::string sparing = print(query, Dialect::duckdb);
+    const std::string full = print(query, Dialect::duckdb, Parentheses::all);
     std::string reason;
     const nlohmann::json sparing_tree = oracle_.parse(sparing, reason);
     RC_LOG() << sparing << '\n' << full << '\n' << reason << '\n';

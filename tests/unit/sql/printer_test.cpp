@@ -1,4 +1,4 @@
-#include "random_trees.hpp"
+#include "random_queries.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/sql/parser.hpp>
@@ -14,7 +14,8 @@
 namespace shoal::sql {
 namespace {
 
-constexpr Dialect kDialects[] = {Dialect::duckdb, Dialect::postgresql, Dialect::spark};
+constexpr Dialect kDialects[] = {Dialect::duckdb, Dialect::postgresql, Dialect::spark,
+                                 Dialect::shoal};
 
 std::string printed(std::string_view text, Dialect dialect = Dialect::duckdb) {
   return print(parse_expression(text), dialect);
@@ -148,8 +149,15 @@ TEST(PrinterProperty, ParsingGivesTheTreeBack) {
     RC_ASSERT(parse_expression(print(expression, Dialect::duckdb, Parentheses::all)) == expression);
   }));
   EXPECT_TRUE(rc::check([] {
-    const Select select = testing::random_select(testing::between(0, 4));
-    RC_ASSERT(parse_select(print(select, Dialect::duckdb)) == select);
+    Query query = testing::random_query(testing::between(0, 4), testing::PrivacyWords::some);
+    query.explain = testing::coin();
+    for (const Dialect dialect : {Dialect::shoal, Dialect::duckdb}) {
+      for (const Parentheses parentheses : {Parentheses::needed, Parentheses::all}) {
+        const std::string text = print(query, dialect, parentheses);
+        RC_LOG() << text << '\n';
+        RC_ASSERT(parse_query(text) == query);
+      }
+    }
   }));
 }
 

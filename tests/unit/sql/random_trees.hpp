@@ -1,4 +1,4 @@
-// Random syntax trees for properties of the printers. Call these inside a RapidCheck property.
+// Random expressions for properties of the printers. Call these inside a RapidCheck property.
 #pragma once
 
 #include <shoal/sql/syntax.hpp>
@@ -65,13 +65,24 @@ inline Expression random_leaf() {
   return Expression(reference);
 }
 
+// Named arguments are for the language itself and for DuckDB, the filter for every dialect.
 inline Expression random_call(int depth) {
-  Call call{*rc::gen::elementOf(std::vector<std::string>{"COUNT", "SUM", "ABS", "LEFT", "F_1"})};
+  Call call{*rc::gen::elementOf(std::vector<std::string>{"COUNT", "SUM", "MEDIAN", "LEFT", "F_1"})};
   call.star = coin() && coin();
-  if (call.star) return Expression(call);
-  call.distinct = coin();
-  call.arguments = random_list(depth, call.distinct ? 1 : 0);
+  call.distinct = !call.star && coin();
+  if (!call.star) call.arguments = random_list(depth, call.distinct ? 1 : 0);
+  const int named = between(0, 6) - 3;
+  for (int i = 0; i < named; ++i) {
+    call.named.push_back({Identifier{random_name()}, random_list(depth, 1)});
+  }
+  if (between(0, 4) == 0) call.filter = random_expression(depth);
   return Expression(call);
+}
+
+inline Expression random_extract(int depth) {
+  const std::string field = *rc::gen::elementOf(std::vector<std::string>{"YEAR", "DOW", "MINUTE"});
+  return Expression(
+      Call{"EXTRACT", {Expression(Literal{LiteralKind::string, field}), random_expression(depth)}});
 }
 
 inline Expression random_case(int depth) {
@@ -106,7 +117,7 @@ inline Expression random_expression(int depth) {
     case 6:
       return Expression(Like{random_expression(below), random_expression(below), coin()});
     case 7:
-      return random_call(below);
+      return between(0, 5) == 0 ? random_extract(below) : random_call(below);
     case 8:
       return Expression(Cast{random_expression(below), random_type(), coin()});
     case 9:
@@ -117,18 +128,6 @@ inline Expression random_expression(int depth) {
                                random_expression(below), random_expression(below)});
     }
   }
-}
-
-inline Select random_select(int depth) {
-  Select select{{}, Identifier{random_name()}};
-  const int count = between(1, 4);
-  for (int i = 0; i < count; ++i) {
-    SelectItem item{random_expression(depth)};
-    if (coin()) item.alias = Identifier{random_name()};
-    select.items.push_back(item);
-  }
-  if (coin()) select.where = random_expression(depth);
-  return select;
 }
 
 }  // namespace shoal::sql::testing

@@ -1,0 +1,352 @@
+#include "plan/row_evaluate.hpp"
+
+#include "plan/row_text.hpp"
+
+#include <shoal/base/text.hpp>
+#include <shoal/sql/calendar.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace shoal::plan {
+namespace {
+
+double number(const Value& value) { return std::get<double>(value); }
+const std::string& text(const Value& value) { return std::get<std::string>(value); }
+
+std::size_t count(const Value& value) { return static_cast<std::size_t>(number(value)); }
+
+Value finite(double result) { return std::isfinite(result) ? Value(result) : Value(); }
+
+Value optional_text(std::optional<std::string> result) {
+  return result ? Value(std::move(*result)) : Value();
+}
+
+// As DuckDB rounds: a step that overflows leaves the number alone.
+double round_to(double value, double decimals) {
+  const double scale = std::pow(10.0, std::fabs(decimals));
+  const double result =
+      decimals < 0 ? std::round(value / scale) * scale : std::round(value * scale) / scale;
+  return std::isfinite(result) ? result : value;
+}
+
+Value arithmetic(Operation operation, double a, double b) {
+  switch (operation) {
+    case Operation::add:
+      return finite(a + b);
+    case Operation::subtract:
+      return finite(a - b);
+    case Operation::multiply:
+      return finite(a * b);
+    case Operation::divide:
+      return b == 0 ? Value() : finite(a / b);
+    case Operation::modulo:
+      return b == 0 ? Value() : finite(std::fmod(a, b));
+    case Operation::power:
+      return finite(std::pow(a, b));
+    default:
+      return {};
+  }
+}
+
+Value of_number(Operation operation, double x) {
+  switch (operation) {
+    case Operation::negate:
+      return -x;
+    case Operation::absolute:
+      return std::fabs(x);
+    case Operation::sign:
+      return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0;
+    case Operation::floor:
+      return std::floor(x);
+    case Operation::ceiling:
+      return std::ceil(x);
+    case Operation::truncate:
+      return std::trunc(x);
+    case Operation::round:
+      return std::round(x);
+    case Operation::natural_log:
+      return x > 0 ? finite(std::log(x)) : Value();
+    case Operation::log_10:
+      return x > 0 ? finite(std::log10(x)) : Value();
+    case Operation::log_2:
+      return x > 0 ? finite(std::log(x) / std::log(2.0)) : Value();
+    case Operation::exponential:
+      return finite(std::exp(x));
+    case Operation::square_root:
+      return x >= 0 ? finite(std::sqrt(x)) : Value();
+    default:
+      return {};
+  }
+}
+
+Value of_text(const RowNode& node, std::span<const Value> arguments) {
+  const std::string& first = text(arguments[0]);
+  switch (node.operation) {
+    case Operation::lower:
+      return change_case(first, false);
+    case Operation::upper:
+      return change_case(first, true);
+    case Operation::trim:
+      return trim(first, true, true);
+    case Operation::trim_left:
+      return trim(first, true, false);
+    case Operation::trim_right:
+      return trim(first, false, true);
+    case Operation::length:
+      return static_cast<double>(character_count(first));
+    case Operation::substring:
+      return substring(first, count(arguments[1]), count(arguments[2]));
+    case Operation::right:
+      return last_characters(first, count(arguments[1]));
+    case Operation::starts_with:
+      return first.starts_with(text(arguments[1]));
+    case Operation::ends_with:
+      return first.ends_with(text(arguments[1]));
+    case Operation::contains:
+      return first.find(text(arguments[1])) != std::string::npos;
+    case Operation::replace:
+      return replace_all(first, text(arguments[1]), text(arguments[2]));
+    case Operation::concatenate:
+      return substring(first + text(arguments[1]), 1, kMaxJoinedCharacters);
+    case Operation::like:
+      return is_like(first, text(arguments[1])) != node.negated;
+    case Operation::extract: {
+      const auto field = extract_field(first, text(arguments[1]));
+      return field ? Value(static_cast<double>(*field)) : Value();
+    }
+    case Operation::truncate_date:
+      return optional_text(truncate_date(first, text(arguments[1])));
+    case Operation::days_between: {
+      const auto days = days_between(first, text(arguments[1]));
+      return days ? Value(static_cast<double>(*days)) : Value();
+    }
+    default:
+      return {};
+  }
+}
+
+// Digits with an optional sign, point and exponent: what every engine reads alike.
+std::optional<double> plain_number(std::string_view written) {
+  if (written.starts_with('+')) written.remove_prefix(1);
+  if (written.empty() || written.find_first_not_of("+-.eE0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto result = std::from_chars(written.data(), written.data() + written.size(), value);
+  const bool good = result.ec == std::errc() && result.ptr == written.data() + written.size();
+  return good && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+Value to_number(const RowNode& node, const Value& value) {
+  double result = 0;
+  if (const bool* truth = std::get_if<bool>(&value)) {
+    result = *truth ? 1 : 0;
+  } else if (const std::string* written = std::get_if<std::string>(&value)) {
+    const auto read = plain_number(*written);
+    if (!read) return {};
+    result = *read;
+  } else {
+    result = number(value);
+  }
+  if (!node.whole) return result;
+  const double limit = std::ldexp(1.0, node.width - 1);
+  result = std::round(result);
+  return result >= -limit && result < limit ? Value(result) : Value();
+}
+
+Value to_text(const Value& value) {
+  if (const double* whole = std::get_if<double>(&value)) return fmt::format("{:.0f}", *whole);
+  return optional_text(key_text(value));
+}
+
+Value converted(const RowNode& node, const Value& value) {
+  switch (node.kind) {
+    case ValueKind::number:
+      return to_number(node, value);
+    case ValueKind::text:
+      return to_text(value);
+    case ValueKind::boolean:
+      if (std::holds_alternative<bool>(value)) return value;
+      return value_of_key(to_lower(text(value)), ValueKind::boolean);
+    case ValueKind::date:
+      return value_of_key(sql::is_timestamp(text(value)) ? text(value).substr(0, 10) : "",
+                          ValueKind::date);
+    case ValueKind::timestamp:
+      break;
+  }
+  return value_of_key(text(value), ValueKind::timestamp);
+}
+
+Value logical(const RowNode& node, std::span<const Value> arguments) {
+  const bool decisive = node.operation == Operation::logical_or;
+  bool unknown = false;
+  for (const Value& value : arguments) {
+    if (is_null(value)) {
+      unknown = true;
+    } else if (std::get<bool>(value) == decisive) {
+      return decisive;
+    }
+  }
+  return unknown ? Value() : Value(!decisive);
+}
+
+Value in_list(const RowNode& node, std::span<const Value> arguments) {
+  if (is_null(arguments[0])) return {};
+  bool unknown = false;
+  for (const Value& item : arguments.subspan(1)) {
+    if (is_null(item)) {
+      unknown = true;
+    } else if (compare(arguments[0], item) == 0) {
+      return !node.negated;
+    }
+  }
+  return unknown ? Value() : Value(node.negated);
+}
+
+Value between(const RowNode& node, std::span<const Value> arguments) {
+  std::array<Value, 2> sides;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (is_null(arguments[0]) || is_null(arguments[i + 1])) continue;
+    const int order = compare(arguments[0], arguments[i + 1]);
+    sides.at(i) = i == 0 ? order >= 0 : order <= 0;
+  }
+  RowNode both;
+  both.operation = Operation::logical_and;
+  const Value inside = logical(both, sides);
+  return is_null(inside) ? inside : Value(std::get<bool>(inside) != node.negated);
+}
+
+Value chosen(std::span<const Value> arguments) {
+  std::size_t at = 0;
+  for (; at + 1 < arguments.size(); at += 2) {
+    if (!is_null(arguments[at]) && std::get<bool>(arguments[at])) return arguments[at + 1];
+  }
+  return arguments[at];
+}
+
+Value chosen_by(std::span<const Value> arguments) {
+  std::size_t at = 1;
+  for (; at + 1 < arguments.size(); at += 2) {
+    const bool known = !is_null(arguments[0]) && !is_null(arguments[at]);
+    if (known && compare(arguments[0], arguments[at]) == 0) return arguments[at + 1];
+  }
+  return arguments[at];
+}
+
+Value extreme(const RowNode& node, std::span<const Value> arguments) {
+  const int wanted = node.operation == Operation::greatest ? 1 : -1;
+  Value best = arguments[0];
+  for (const Value& value : arguments) {
+    if (compare(value, best) == wanted) best = value;
+  }
+  return best;
+}
+
+// Those that NULL does not simply pass through.
+std::optional<Value> with_nulls(const RowNode& node, std::span<const Value> arguments) {
+  switch (node.operation) {
+    case Operation::logical_and:
+    case Operation::logical_or:
+      return logical(node, arguments);
+    case Operation::is_null:
+      return is_null(arguments[0]) != node.negated;
+    case Operation::in_list:
+      return in_list(node, arguments);
+    case Operation::between:
+      return between(node, arguments);
+    case Operation::choose:
+      return chosen(arguments);
+    case Operation::choose_by:
+      return chosen_by(arguments);
+    case Operation::coalesce: {
+      const auto first = std::find_if_not(arguments.begin(), arguments.end(), is_null);
+      return first == arguments.end() ? Value() : *first;
+    }
+    case Operation::null_if: {
+      const bool known = !is_null(arguments[0]) && !is_null(arguments[1]);
+      return known && compare(arguments[0], arguments[1]) == 0 ? Value() : arguments[0];
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+int compare(const Value& a, const Value& b) { return a < b ? -1 : b < a ? 1 : 0; }
+
+bool holds(Operation comparison, int order) {
+  switch (comparison) {
+    case Operation::equal:
+      return order == 0;
+    case Operation::not_equal:
+      return order != 0;
+    case Operation::less:
+      return order < 0;
+    case Operation::less_equal:
+      return order <= 0;
+    case Operation::greater:
+      return order > 0;
+    default:
+      return order >= 0;
+  }
+}
+
+Value evaluate(const RowNode& node, std::span<const Value> arguments) {
+  if (std::optional<Value> result = with_nulls(node, arguments)) return *result;
+  if (std::any_of(arguments.begin(), arguments.end(), is_null)) return {};
+  switch (node.operation) {
+    case Operation::convert:
+      return converted(node, arguments[0]);
+    case Operation::logical_not:
+      return !std::get<bool>(arguments[0]);
+    case Operation::greatest:
+    case Operation::least:
+      return extreme(node, arguments);
+    case Operation::equal:
+    case Operation::not_equal:
+    case Operation::less:
+    case Operation::less_equal:
+    case Operation::greater:
+    case Operation::greater_equal:
+      return holds(node.operation, compare(arguments[0], arguments[1]));
+    default:
+      break;
+  }
+  if (std::holds_alternative<std::string>(arguments[0])) return of_text(node, arguments);
+  if (arguments.size() == 1) return of_number(node.operation, number(arguments[0]));
+  if (node.operation == Operation::round) {
+    return round_to(number(arguments[0]), number(arguments[1]));
+  }
+  return arithmetic(node.operation, number(arguments[0]), number(arguments[1]));
+}
+
+bool is_exact(const RowNode& node, std::span<const Value> arguments) {
+  if (node.operation == Operation::matches) return false;
+  const std::string* first =
+      arguments.empty() ? nullptr : std::get_if<std::string>(&arguments.front());
+  if (first == nullptr) return true;
+  switch (node.operation) {
+    case Operation::lower:
+    case Operation::upper:
+    case Operation::trim:
+    case Operation::trim_left:
+    case Operation::trim_right:
+    case Operation::substring:  // of characters that combine
+    case Operation::right:
+    case Operation::length:
+      return is_ascii(*first);
+    case Operation::convert:
+      // Engines read more texts than these as numbers and dates.
+      return node.kind == ValueKind::text || !is_null(converted(node, *first));
+    default:
+      return true;
+  }
+}
+
+}  // namespace shoal::plan

@@ -1,0 +1,196 @@
+#include "plan/row_pattern.hpp"
+
+#include <shoal/base/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace shoal::plan {
+namespace {
+
+constexpr std::size_t kMaxGroups = 50;
+
+struct Fault {
+  std::string why;
+};
+
+bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
+bool is_ascii_byte(char c) { return static_cast<unsigned char>(c) < 0x80U; }
+
+// Recursive descent; each part gives its size with repetitions multiplied out.
+class PatternReader {
+ public:
+  explicit PatternReader(std::string_view pattern) : rest_(pattern) {}
+
+  void read() {
+    alternatives(0);
+    if (!rest_.empty()) throw Fault{"a ) without a (; write \\) for the sign itself"};
+  }
+
+ private:
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  char next() {
+    if (rest_.empty()) throw Fault{"it ends too early"};
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+
+  static std::size_t checked(std::size_t size) {
+    if (size > kMaxPatternSize) {
+      throw Fault{
+          fmt::format("it is too large with its repetitions multiplied out; use at most {} "
+                      "parts",
+                      kMaxPatternSize)};
+    }
+    return size;
+  }
+
+  std::size_t alternatives(std::size_t depth) {
+    if (depth > kMaxGroups) throw Fault{fmt::format("more than {} groups in a row", kMaxGroups)};
+    std::size_t size = 1;
+    do {
+      while (!rest_.empty() && rest_.front() != '|' && rest_.front() != ')') {
+        size = checked(size + repeated(depth));
+      }
+    } while (take('|'));
+    return size;
+  }
+
+  std::size_t repeated(std::size_t depth) {
+    const bool anchor = rest_.front() == '^' || rest_.front() == '$';
+    const std::size_t size = part(depth);
+    std::size_t times = 1;
+    if (take('*') || take('+') || take('?')) {
+      times = 2;
+    } else if (take('{')) {
+      times = counted();
+    } else {
+      return size;
+    }
+    if (anchor) throw Fault{"a repetition of ^ or $; leave it out"};
+    take('?');
+    if (!rest_.empty() && std::string_view("*+?{").find(rest_.front()) != std::string_view::npos) {
+      throw Fault{"a repetition of a repetition; put the inner one in ( )"};
+    }
+    return checked(size * times);
+  }
+
+  std::size_t part(std::size_t depth) {
+    const char c = next();
+    switch (c) {
+      case '(': {
+        if (take('?') && !take(':')) {
+          throw Fault{"(? stands only before a colon; write LOWER(x) to match without case"};
+        }
+        const std::size_t size = alternatives(depth + 1);
+        if (!take(')')) throw Fault{"a ( without a )"};
+        return size;
+      }
+      case '[':
+        character_class();
+        return 1;
+      case '\\':
+        escape("dDwWsSbB");
+        return 1;
+      case '*':
+      case '+':
+      case '?':
+      case '{':
+        throw Fault{fmt::format("{} with nothing to repeat; write \\{} for the sign itself", c, c)};
+      case ']':
+      case '}':
+        throw Fault{fmt::format("a {} alone; write \\{} for the sign itself", c, c)};
+      default:
+        while (!rest_.empty() && !is_ascii_byte(c) &&
+               (static_cast<unsigned char>(rest_.front()) & 0xC0U) == 0x80U) {
+          rest_.remove_prefix(1);  // the rest of one character
+        }
+        return 1;
+    }
+  }
+
+  // Returns whether it stands for one character.
+  bool escape(std::string_view letters) {
+    const char c = next();
+    if (letters.find(c) != std::string_view::npos) return false;
+    if (!is_ascii_byte(c) || !is_punctuation(c)) {
+      throw Fault{"a backslash before what is no sign; write for example \\d, \\w, \\s or \\."};
+    }
+    return true;
+  }
+
+  void character_class() {
+    take('^');
+    if (rest_.starts_with(']')) throw Fault{"an empty class []; write \\] for the sign itself"};
+    while (!take(']')) {
+      const char from = next();
+      if (from == '[') throw Fault{"a [ inside a class; write \\[ for the sign itself"};
+      if (from == '&') {
+        if (rest_.starts_with('&')) throw Fault{"&& inside a class; write & once"};
+      }
+      char low = from;
+      const bool single = from != '\\' || [this, &low] {
+        low = rest_.empty() ? '\0' : rest_.front();
+        return escape("dDwWsS");
+      }();
+      const bool range = rest_.size() > 1 && rest_.front() == '-' && rest_[1] != ']';
+      if (!range) continue;
+      take('-');
+      const char high = next();
+      const bool plain = single && is_ascii_byte(low) && is_ascii_byte(high) && high != '\\' &&
+                         high != '[' && high != '-';
+      if (!plain || low > high) {
+        throw Fault{"a range in a class runs from a lower to a higher letter or digit, as in a-z"};
+      }
+    }
+  }
+
+  std::size_t counted() {
+    const std::size_t low = count();
+    std::size_t high = low;
+    if (take(',')) high = rest_.starts_with('}') ? low + 1 : count();
+    if (!take('}') || high < low) throw Fault{"a repetition is written {2}, {2,} or {2,5}"};
+    return std::max<std::size_t>(high, 1);
+  }
+
+  std::size_t count() {
+    std::size_t value = 0;
+    std::size_t digits = 0;
+    while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
+      value = 10 * value + static_cast<std::size_t>(next() - '0');
+      if (++digits > 4) break;
+    }
+    if (digits == 0 || digits > 4) throw Fault{"a repetition is written {2}, {2,} or {2,5}"};
+    return checked(value);
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::optional<std::string> pattern_fault(std::string_view pattern) {
+  if (pattern.empty()) return "it is empty; leave the condition out";
+  if (pattern.size() > kMaxPatternBytes) {
+    return fmt::format("it has {} bytes; use at most {}", pattern.size(), kMaxPatternBytes);
+  }
+  const bool control = std::any_of(pattern.begin(), pattern.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x20U; });
+  if (control || !is_utf8(pattern, false)) return "it holds a control character; leave it out";
+  try {
+    PatternReader(pattern).read();
+  } catch (const Fault& fault) {
+    return fault.why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace shoal::plan

@@ -1,0 +1,22 @@
+// Which regular expressions a query may hold: those that every engine compiles, whatever the row,
+// and reads alike. An engine that met a pattern it rejects would fail in the middle of the data.
+//
+// Letters, . ^ $, classes such as [a-z0-9] and [^,], \d \w \s \b (and upper case), a punctuation
+// mark after a backslash, groups ( ) and (?: ), |, and * + ? {2} {2,} {2,5}, each with ? for the
+// shortest. Repetitions multiplied out, a pattern has at most kMaxPatternSize parts.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace shoal::plan {
+
+inline constexpr std::size_t kMaxPatternBytes = 500;
+inline constexpr std::size_t kMaxPatternSize = 1'000;
+
+// What is wrong with the pattern and how to write it, or nothing.
+std::optional<std::string> pattern_fault(std::string_view pattern);
+
+}  // namespace shoal::plan

@@ -160,6 +160,12 @@ RowNodePointer to_real(RowNodePointer node) {
   return std::make_shared<const RowNode>(std::move(result));
 }
 
+RowNodePointer keep_real(RowNodePointer node) {
+  RowNode result = *to_real(std::move(node));
+  result.integral = false;
+  return std::make_shared<const RowNode>(std::move(result));
+}
+
 RowNodePointer to_whole(RowNodePointer node, int width) {
   if (node->whole && width == 64) return node;
   RowNode result;

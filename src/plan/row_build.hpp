@@ -25,6 +25,8 @@ RowNodePointer make_input(std::size_t input, const ValueType& type, sql::Positio
 // Conversions that every value survives; what does not convert is NULL.
 RowNodePointer convert(RowNodePointer node, ValueKind kind, sql::Position position);
 RowNodePointer to_real(RowNodePointer node);
+// The same, and a number without decimals does not become BIGINT again: somebody asked for DOUBLE.
+RowNodePointer keep_real(RowNodePointer node);
 // Rounded, and NULL outside an integer of so many bits.
 RowNodePointer to_whole(RowNodePointer node, int width = 64);
 

@@ -247,7 +247,7 @@ RowNodePointer RowChecker::cast_number(RowNodePointer operand, const sql::TypeNa
     case ScalarType::decimal:
       break;
     default:
-      return to_real(convert(std::move(operand), ValueKind::number, at));
+      return keep_real(convert(std::move(operand), ValueKind::number, at));
   }
   if (type.scale > kMaxDecimals) {
     refuse(at, ErrorCode::unsupported,

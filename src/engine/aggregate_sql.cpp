@@ -1,5 +1,6 @@
 #include "engine/aggregate_sql.hpp"
 
+#include "engine/grid_sql.hpp"
 #include "engine/source.hpp"
 
 #include <shoal/base/error.hpp>
@@ -7,8 +8,6 @@
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace shoal::engine {
 namespace {
@@ -21,38 +20,15 @@ bool is_sum(const Statistic& statistic) {
   return statistic.kind == StatisticKind::plain_sum || statistic.kind == StatisticKind::centred_sum;
 }
 
-// Clamps without LEAST and GREATEST, which skip NULLs: here a NULL compares as neither and stays.
-std::string clamped(const std::string& value, std::int64_t lower, std::int64_t upper,
-                    const char* type) {
-  return fmt::format(
-      "CASE WHEN {0} < {1}::{3} THEN {1}::{3} WHEN {0} > {2}::{3} THEN {2}::{3} ELSE {0} END",
-      value, lower, upper, type);
-}
-
-// A column's value in whole grid steps, within [lower, upper]. A NULL stays NULL, or is the middle
-// where the policy says that there are none.
-std::string steps(const catalog::Column& column, const catalog::GridRange& range) {
-  std::string value = identifier(column.name);
-  if (column.type == ColumnType::integer && range.grid.exponent == 0) {
-    value = clamped(fmt::format("CAST({} AS BIGINT)", value), range.lower, range.upper, "BIGINT");
-  } else {
-    // Clamped as doubles first, so that the cast to BIGINT cannot fail, whatever the value; scaling
-    // by a power of two is exact. Infinities clamp to the nearer bound, NaN is NULL in the view.
-    const double scale = std::ldexp(1.0, -range.grid.exponent);
-    value = fmt::format("(CAST({} AS DOUBLE) * {}::DOUBLE)", value, scale);
-    value = fmt::format("CAST(round({}) AS BIGINT)",
-                        clamped(value, range.lower, range.upper, "DOUBLE"));
-  }
-  return column.nulls ? value : fmt::format("COALESCE({}, {})", value, range.middle());
-}
-
 // What one row adds to a statistic; NULL adds nothing.
 std::string row_value(const catalog::Table& table, const Statistic& statistic) {
   if (statistic.kind == StatisticKind::rows) return "1";
   const catalog::Column* column = table.find_column(statistic.column, true);
   SHOAL_CHECK(column != nullptr);
   if (statistic.kind == StatisticKind::values) return identifier(column->name);
-  const std::string value = steps(*column, statistic.range);
+  const std::string value =
+      grid_steps_sql(identifier(column->name), column->type == ColumnType::integer, statistic.range,
+                     column->nulls);
   return statistic.kind == StatisticKind::plain_sum
              ? value
              : fmt::format("({}) - ({})", value, statistic.range.middle());

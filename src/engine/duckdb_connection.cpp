@@ -1,5 +1,7 @@
 #include "engine/duckdb_connection.hpp"
 
+#include "engine/chunk.hpp"
+
 #include <shoal/base/error.hpp>
 
 #include <duckdb.h>
@@ -21,12 +23,12 @@ class Result {
   duckdb_result result_{};
 };
 
-class Chunk {
+class OwnedChunk {
  public:
-  explicit Chunk(duckdb_data_chunk chunk) : chunk_(chunk) {}
-  Chunk(const Chunk&) = delete;
-  Chunk& operator=(const Chunk&) = delete;
-  ~Chunk() {
+  explicit OwnedChunk(duckdb_data_chunk chunk) : chunk_(chunk) {}
+  OwnedChunk(const OwnedChunk&) = delete;
+  OwnedChunk& operator=(const OwnedChunk&) = delete;
+  ~OwnedChunk() {
     if (chunk_) duckdb_destroy_data_chunk(&chunk_);
   }
   duckdb_data_chunk get() const { return chunk_; }
@@ -94,6 +96,8 @@ void execute(duckdb_connection connection, const std::string& sql, Result& resul
 
 }  // namespace
 
+_duckdb_connection* DuckdbConnection::handle() const { return state_->connection; }
+
 void DuckdbConnection::run(const std::string& sql) {
   Result result;
   execute(state_->connection, sql, result);
@@ -104,7 +108,7 @@ std::vector<std::vector<std::string>> DuckdbConnection::rows(const std::string& 
   execute(state_->connection, "SELECT COLUMNS(*)::VARCHAR FROM (" + sql + ")", result);
   std::vector<std::vector<std::string>> rows;
   while (true) {
-    const Chunk chunk(duckdb_fetch_chunk(*result.get()));
+    const OwnedChunk chunk(duckdb_fetch_chunk(*result.get()));
     if (!chunk.get()) return rows;
     const idx_t columns = duckdb_data_chunk_get_column_count(chunk.get());
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(chunk.get()); ++row) {
@@ -116,24 +120,28 @@ std::vector<std::vector<std::string>> DuckdbConnection::rows(const std::string& 
   }
 }
 
+void DuckdbConnection::chunks(const std::string& sql,
+                              const std::function<void(_duckdb_data_chunk*)>& action) {
+  Result result;
+  execute(state_->connection, sql, result);
+  while (true) {
+    const OwnedChunk chunk(duckdb_fetch_chunk(*result.get()));
+    if (!chunk.get()) return;
+    action(chunk.get());
+  }
+}
+
 std::vector<Int128> DuckdbConnection::integers(const std::string& sql) {
   Result result;
   execute(state_->connection, sql, result);
-  const Chunk chunk(duckdb_fetch_chunk(*result.get()));
-  SHOAL_CHECK(chunk.get() && duckdb_data_chunk_get_size(chunk.get()) == 1);
-  std::vector<Int128> values;
-  const idx_t columns = duckdb_data_chunk_get_column_count(chunk.get());
-  for (idx_t column = 0; column < columns; ++column) {
+  const OwnedChunk fetched(duckdb_fetch_chunk(*result.get()));
+  SHOAL_CHECK(fetched.get() && duckdb_data_chunk_get_size(fetched.get()) == 1);
+  const idx_t columns = duckdb_data_chunk_get_column_count(fetched.get());
+  for (idx_t column = 0; column < columns; ++column)
     SHOAL_CHECK(duckdb_column_type(result.get(), column) == DUCKDB_TYPE_HUGEINT);
-    duckdb_vector vector = duckdb_data_chunk_get_vector(chunk.get(), column);
-    Int128 value = 0;
-    if (is_valid(vector, 0)) {
-      const auto& huge = static_cast<duckdb_hugeint*>(duckdb_vector_get_data(vector))[0];
-      value = static_cast<Int128>(
-          (static_cast<UInt128>(static_cast<std::uint64_t>(huge.upper)) << 64) | huge.lower);
-    }
-    values.push_back(value);
-  }
+  const Chunk row(fetched.get(), std::vector<Storage>(columns, Storage::bits128));
+  std::vector<Int128> values;
+  for (const ChunkColumn& column : row.columns) values.push_back(column.integer(0));
   return values;
 }
 

@@ -5,9 +5,13 @@
 #include <shoal/base/int128.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+struct _duckdb_connection;
+struct _duckdb_data_chunk;
 
 namespace shoal::engine {
 
@@ -36,6 +40,10 @@ class DuckdbConnection {
   std::vector<std::vector<std::string>> rows(const std::string& sql);
   // The only row of a query whose columns are all HUGEINT; SQL NULL is 0.
   std::vector<Int128> integers(const std::string& sql);
+  // Each chunk of a query's rows: flat columns in their own types.
+  void chunks(const std::string& sql, const std::function<void(_duckdb_data_chunk*)>& action);
+  // For parts of DuckDB's C API that are not here.
+  _duckdb_connection* handle() const;
 
  private:
   struct State;

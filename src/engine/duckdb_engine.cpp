@@ -1,5 +1,7 @@
 #include "engine/aggregate_sql.hpp"
+#include "engine/chunk_feed.hpp"
 #include "engine/duckdb_connection.hpp"
+#include "engine/grouped_rows.hpp"
 #include "engine/source.hpp"
 
 #include <shoal/base/error.hpp>
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace shoal::engine {
@@ -18,8 +21,10 @@ using catalog::ColumnType;
 using catalog::SourceFormat;
 
 struct DuckdbEngine::State {
-  catalog::Table table;
+  catalog::Table table;  // the first, which aggregate() asks
+  Resources resources;
   DuckdbConnection connection;
+  ChunkFeed feed;
 };
 
 namespace {
@@ -105,20 +110,8 @@ std::string view_sql(const catalog::Table& table, const std::filesystem::path& p
   return fmt::format("CREATE VIEW {} AS SELECT {} FROM {}", identifier(table.name), items, source);
 }
 
-void lock(DuckdbConnection& connection, const std::filesystem::path& path,
-          const catalog::EngineSettings& settings) {
-  if (settings.threads > 0) connection.run(fmt::format("SET threads = {}", settings.threads));
-  if (!settings.memory.empty()) connection.run("SET memory_limit = " + quoted(settings.memory));
-  connection.run(fmt::format("SET allowed_paths = [{}]", quoted(path.string())));
-  connection.run("SET enable_external_access = false");
-  connection.run("SET lock_configuration = true");
-}
-
-}  // namespace
-
-DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
-    : state_(std::make_unique<State>(State{table, DuckdbConnection()})) {
-  const std::filesystem::path path = policy.resolve(table.source);
+std::filesystem::path file_of(const catalog::Policy& policy, const catalog::Table& table) {
+  std::filesystem::path path = policy.resolve(table.source);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
     throw Error(
@@ -126,12 +119,57 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& 
         fmt::format("the file of table {} is not there: {}; correct its source in the policy",
                     table.name, path.string()));
   }
-  attach_step(table, [&] {
-    const auto columns = file_columns(state_->connection, table, path);
-    state_->connection.run(view_sql(table, path, columns));
-    lock(state_->connection, path, policy.engine);
-  });
+  return path;
 }
+
+void close_outside(DuckdbConnection& connection, const std::vector<std::filesystem::path>& paths,
+                   const catalog::EngineSettings& settings) {
+  if (settings.threads > 0) connection.run(fmt::format("SET threads = {}", settings.threads));
+  if (!settings.memory.empty()) connection.run("SET memory_limit = " + quoted(settings.memory));
+  std::string allowed;
+  for (const auto& path : paths) allowed += (allowed.empty() ? "" : ", ") + quoted(path.string());
+  connection.run(fmt::format("SET allowed_paths = [{}]", allowed));
+  connection.run("SET enable_external_access = false");
+  connection.run("SET lock_configuration = true");
+}
+
+// After data was touched no failure says why, but to the owner.
+template <typename Action>
+auto without_details(const OwnerLog& log, Action&& action) {
+  try {
+    return action();
+  } catch (const DuckdbFailure& failure) {
+    log.write("query failed in the engine", failure.details());
+  } catch (const std::exception& failure) {
+    log.write("query failed", failure.what());
+  }
+  throw Error(ErrorCode::internal,
+              "the question could not be answered; what it cost is spent, and the reason is in the "
+              "data owner's log");
+}
+
+}  // namespace
+
+DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
+                           std::span<const catalog::Table* const> tables) {
+  SHOAL_CHECK(!tables.empty());
+  DuckdbConnection connection;
+  ChunkFeed feed(connection);
+  state_ = std::make_unique<State>(
+      State{*tables[0], resources_of(policy.engine), std::move(connection), std::move(feed)});
+  std::vector<std::filesystem::path> paths;
+  for (const catalog::Table* table : tables) {
+    paths.push_back(file_of(policy, *table));
+    attach_step(*table, [&] {
+      const auto columns = file_columns(state_->connection, *table, paths.back());
+      state_->connection.run(view_sql(*table, paths.back(), columns));
+    });
+  }
+  attach_step(*tables[0], [&] { close_outside(state_->connection, paths, policy.engine); });
+}
+
+DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
+    : DuckdbEngine(policy, std::array{&table}) {}
 
 DuckdbEngine::DuckdbEngine(DuckdbEngine&&) noexcept = default;
 DuckdbEngine& DuckdbEngine::operator=(DuckdbEngine&&) noexcept = default;
@@ -142,16 +180,18 @@ std::string DuckdbEngine::aggregate_sql(const AggregateRequest& request) const {
 }
 
 data::ExactAggregate DuckdbEngine::aggregate(const AggregateRequest& request, const OwnerLog& log) {
-  try {
+  return without_details(log, [&] {
     return data::ExactAggregate(state_->connection.integers(aggregate_sql(request)));
-  } catch (const DuckdbFailure& failure) {
-    log.write("query failed in the engine", failure.details());
-  } catch (const std::exception& failure) {
-    log.write("query failed", failure.what());
-  }
-  throw Error(ErrorCode::internal,
-              "the question could not be answered; what it cost is spent, and the reason is in the "
-              "data owner's log");
+  });
+}
+
+std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_rows(const std::string& rows,
+                                                                 const GroupedRequest& request,
+                                                                 const OwnerLog& log) {
+  return without_details(log, [&] {
+    return aggregate_grouped_rows(state_->connection, state_->feed, rows, request,
+                                  state_->resources, log);
+  });
 }
 
 }  // namespace shoal::engine

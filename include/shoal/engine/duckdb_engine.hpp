@@ -9,11 +9,14 @@
 #include <shoal/catalog/policy.hpp>
 #include <shoal/catalog/statistic.hpp>
 #include <shoal/data/exact_aggregate.hpp>
+#include <shoal/data/grouped_aggregate.hpp>
+#include <shoal/engine/grouped_request.hpp>
 #include <shoal/sql/syntax.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,8 @@ class DuckdbEngine {
   // Attaches one table. Compares the file's schema, which is public, with the policy's; reads no
   // row. Throws not_found, conflict (the schema differs) or unavailable.
   DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table);
+  // Attaches several, each under its policy name, and nothing else.
+  DuckdbEngine(const catalog::Policy& policy, std::span<const catalog::Table* const> tables);
   DuckdbEngine(DuckdbEngine&&) noexcept;
   DuckdbEngine& operator=(DuckdbEngine&&) noexcept;
   ~DuckdbEngine();
@@ -42,6 +47,12 @@ class DuckdbEngine {
   // Touches the data. If the engine fails, throws internal with a fixed text; the details go to the
   // owner's log.
   data::ExactAggregate aggregate(const AggregateRequest& request, const OwnerLog& log);
+
+  // One result a grouping set, from rows given as SQL text in place of request.rows. Touches the
+  // data and fails as aggregate() does.
+  std::vector<data::GroupedAggregate> aggregate_rows(const std::string& rows,
+                                                     const GroupedRequest& request,
+                                                     const OwnerLog& log);
 
  private:
   struct State;

@@ -26,12 +26,12 @@ using catalog::StatisticKind;
 using Sums = std::vector<long long>;
 
 Statistic rows() { return {}; }
-Statistic values(const std::string& column) { return {StatisticKind::values, column, {}}; }
+Statistic values(const std::string& column) { return {StatisticKind::values, 0, column, {}}; }
 Statistic sum(const std::string& column, Bounds bounds, int exponent = 0) {
-  return {StatisticKind::plain_sum, column, catalog::place_on_grid(bounds, {exponent})};
+  return {StatisticKind::plain_sum, 0, column, catalog::place_on_grid(bounds, {exponent})};
 }
 Statistic centred(const std::string& column, Bounds bounds, int exponent = 0) {
-  return {StatisticKind::centred_sum, column, catalog::place_on_grid(bounds, {exponent})};
+  return {StatisticKind::centred_sum, 0, column, catalog::place_on_grid(bounds, {exponent})};
 }
 
 class EngineTest : public testing::Test {

@@ -1,0 +1,159 @@
+#include "engine/clustered_rows.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+namespace shoal::engine {
+namespace {
+
+// The units of one chunk, as a range of names.
+struct Reach {
+  UnitName first;
+  UnitName last;
+  auto operator<=>(const Reach&) const = default;
+};
+
+struct NamedPart {
+  UnitName name;
+  UnitPart part;
+  std::size_t lane = 0;
+};
+
+std::vector<const GroupKeys*> pointers(const std::vector<GroupKeys>& keys) {
+  std::vector<const GroupKeys*> all;
+  for (const GroupKeys& one : keys) all.push_back(&one);
+  return all;
+}
+
+std::uint64_t unit_hash(const HashKey& key, const UnitName& name, bool text) {
+  return text ? hash_text(key, name.text) : hash_word(key, static_cast<std::uint64_t>(name.number));
+}
+
+}  // namespace
+
+GroupedSums::GroupedSums(const GroupShape& shape) {
+  for (std::size_t set = 0; set < shape.sets.size(); ++set) {
+    keys.emplace_back(shape.hash_key, set);
+    tables.emplace_back(shape);
+  }
+}
+
+std::vector<const GroupKeys*> GroupedSums::key_lists() const {
+  std::vector<const GroupKeys*> all;
+  for (const KeyIndex& index : keys) all.push_back(&index.keys());
+  return all;
+}
+
+// One thread's work.
+struct ClusteredRows::Lane {
+  explicit Lane(const GroupShape& request)
+      : shape(request),
+        reader(request),
+        tables(request.sets.size(), GroupTable(request)),
+        bounder(request, pointers(reader.keys()), tables) {}
+
+  const GroupShape& shape;
+  ChunkReader reader;
+  std::vector<GroupTable> tables;
+  UnitBounder bounder;
+  std::optional<UnitName> open;  // the last unit so far, whose rows may go on
+  std::vector<NamedPart> parts;
+  std::vector<Reach> reaches;
+
+  void close() {
+    if (open) parts.push_back({*std::exchange(open, std::nullopt), bounder.take()});
+  }
+
+  template <typename Units, typename Name, typename Hash>
+  void pass(const RowBlock& block, const Units& units, const Name& name, const Hash& hash) {
+    const UnitName first = name(units[0]);
+    if (open && first < *open) throw NotClustered();
+    if (open && *open != first) close();
+    for (std::size_t from = 0, to = 0; from < block.size; from = to) {
+      while (to < block.size && units[to] == units[from]) ++to;
+      if (to < block.size && units[to] < units[from]) throw NotClustered();
+      bounder.add(block, from, to);
+      if (to == block.size || from == 0) {
+        open = name(units[from]);
+        if (to < block.size) close();
+      } else {
+        bounder.finish(hash(units[from]));
+      }
+    }
+    Reach reach{first, name(units[block.size - 1])};
+    // A unit that fills many chunks is noted once.
+    if (reaches.empty() || reaches.back() != reach) reaches.push_back(std::move(reach));
+  }
+
+  void pass(const RowBlock& block, bool text) {
+    const HashKey& key = shape.hash_key;
+    if (text) {
+      pass(
+          block, block.unit_texts,
+          [](std::string_view unit) {
+            return UnitName{0, std::string(unit)};
+          },
+          [&](std::string_view unit) { return hash_text(key, unit); });
+    } else {
+      pass(
+          block, block.units,
+          [](std::int64_t unit) {
+            return UnitName{unit, {}};
+          },
+          [&](std::int64_t unit) { return hash_word(key, static_cast<std::uint64_t>(unit)); });
+    }
+  }
+};
+
+ClusteredRows::ClusteredRows(const GroupShape& shape, const std::vector<Storage>& storages)
+    : shape_(shape),
+      storages_(storages),
+      lanes_([&shape] { return std::make_unique<Lane>(shape); }) {}
+
+ClusteredRows::~ClusteredRows() = default;
+
+void ClusteredRows::take(duckdb_data_chunk chunk) {
+  const Chunk rows(chunk, storages_);
+  if (rows.rows == 0) return;
+  Lane& lane = lanes_.mine();
+  lane.pass(lane.reader.read(rows), storages_[0] == Storage::text);
+}
+
+void ClusteredRows::add_to(GroupedSums& sums) {
+  std::vector<Reach> reaches;
+  std::vector<NamedPart> parts;
+  std::vector<std::vector<std::vector<GroupNumber>>> numbers;  // by lane, by set, by group
+  for (std::size_t i = 0; i < lanes_.all().size(); ++i) {
+    Lane& lane = *lanes_.all()[i];
+    lane.close();
+    for (NamedPart& part : lane.parts) part.lane = i;
+    std::move(lane.parts.begin(), lane.parts.end(), std::back_inserter(parts));
+    std::move(lane.reaches.begin(), lane.reaches.end(), std::back_inserter(reaches));
+  }
+  // Sorted, each may begin where those before it end, and no earlier.
+  std::sort(reaches.begin(), reaches.end());
+  const UnitName* furthest = nullptr;
+  for (const Reach& reach : reaches) {
+    if (furthest && reach.first < *furthest) throw NotClustered();
+    if (!furthest || *furthest < reach.last) furthest = &reach.last;
+  }
+  for (Lane* lane : lanes_.all()) {
+    auto& of_lane = numbers.emplace_back();
+    for (std::size_t set = 0; set < shape_.sets.size(); ++set) {
+      of_lane.push_back(sums.keys[set].absorb(lane->reader.keys()[set]));
+      sums.tables[set].add(lane->tables[set], of_lane.back());
+    }
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const NamedPart& a, const NamedPart& b) { return a.name < b.name; });
+  UnitBounder bounder(shape_, sums.key_lists(), sums.tables);
+  const bool text = storages_[0] == Storage::text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    bounder.add(parts[i].part, numbers[parts[i].lane]);
+    if (i + 1 == parts.size() || parts[i + 1].name != parts[i].name)
+      bounder.finish(unit_hash(shape_.hash_key, parts[i].name, text));
+  }
+}
+
+}  // namespace shoal::engine

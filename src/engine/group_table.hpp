@@ -1,0 +1,73 @@
+// The exact sums of the groups of one grouping set, as far as one thread has added them up. Only
+// what was bounded per unit comes in.
+#pragma once
+
+#include "engine/group_keys.hpp"
+#include "engine/group_shape.hpp"
+
+#include <shoal/data/grouped_aggregate.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace shoal::engine {
+
+// How often each step was seen. Sorted and counted whenever it has doubled.
+class LeafCounter {
+ public:
+  void add(std::int64_t step) { add({step, 1}); }
+  void add(const data::Leaf& leaf);
+  const data::Leaves& leaves();
+
+ private:
+  void tidy();
+  data::Leaves leaves_;
+  std::size_t tidy_ = 0;  // as many were there after the last tidying
+};
+
+// Which values were seen.
+class ValueSet {
+ public:
+  void add(std::int64_t value);
+  const std::vector<std::int64_t>& values();
+
+ private:
+  void tidy();
+  std::vector<std::int64_t> values_;
+  std::size_t tidy_ = 0;
+};
+
+class GroupTable {
+ public:
+  explicit GroupTable(const GroupShape& shape) : shape_(&shape) {}
+
+  // The place of a group, made at first sight.
+  std::size_t place(GroupNumber group);
+  void add_unit(std::size_t place) { ++units_[place]; }
+  // The sums of a place: one an integer statistic.
+  Int128* sums(std::size_t place) { return &sums_[place * shape_->integers.size()]; }
+  LeafCounter& leaves(std::size_t place, std::size_t index) {
+    return leaves_[place * shape_->leaves.size() + index];
+  }
+  ValueSet& distinct(std::size_t place, std::size_t index) {
+    return distinct_[place * shape_->distinct.size() + index];
+  }
+
+  // Adds another's groups; numbers[g] is the number here of its group g.
+  void add(GroupTable& other, std::span<const GroupNumber> numbers);
+
+  // The groups of at least min_units units, with their keys in words, in no order.
+  std::vector<data::ExactGroup> groups(const GroupKeys& keys, std::span<const KeyType> types);
+
+ private:
+  const GroupShape* shape_;
+  std::vector<std::uint32_t> places_;  // by group: the place + 1, or 0
+  std::vector<GroupNumber> group_of_;  // by place
+  std::vector<std::int64_t> units_;
+  std::vector<Int128> sums_;
+  std::vector<LeafCounter> leaves_;
+  std::vector<ValueSet> distinct_;
+};
+
+}  // namespace shoal::engine

@@ -1,0 +1,286 @@
+#include "engine/partitioned_rows.hpp"
+
+#include <shoal/base/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace shoal::engine {
+namespace {
+
+// A thread hands over a partition's rows when they fill so many words.
+constexpr std::size_t kPieceWords = 2048;
+
+std::size_t words_of(std::string_view text) { return 1 + (text.size() + 7) / 8; }
+
+// Runs `work` on several threads and throws again what one of them threw.
+template <typename Work>
+void on_threads(unsigned threads, const Work& work) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  try {
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(guarded);
+  } catch (const std::system_error&) {
+    // Fewer threads do the same work.
+  }
+  guarded();
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+// One thread's rows on their way to the partitions.
+struct PartitionedRows::Lane {
+  Lane(const GroupShape& shape, std::size_t own_number) : number(own_number), reader(shape) {
+    for (Piece& piece : open) piece = {number, 0, 0, {}, 0};
+  }
+  std::size_t number;
+  ChunkReader reader;
+  std::array<Piece, kPartitions> open;
+};
+
+PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Storage>& storages,
+                                 std::uint64_t memory_limit)
+    : shape_(shape),
+      storages_(storages),
+      text_(storages[0] == Storage::text),
+      fixed_words_(2 + shape.sets.size() / 2 + shape.values.size()),
+      memory_limit_(memory_limit),
+      lanes_([this] { return std::make_unique<Lane>(shape_, lane_count_++); }) {}
+
+PartitionedRows::~PartitionedRows() = default;
+
+void PartitionedRows::store(std::size_t partition, Piece&& piece) {
+  piece.words = piece.memory.size();
+  const std::uint64_t bytes = piece.words * sizeof(std::uint64_t);
+  if (in_memory_ + bytes > memory_limit_) {
+    piece.offset = file_.write(piece.memory);
+    piece.memory = {};
+    spilled_ += bytes;
+  } else {
+    in_memory_ += bytes;
+  }
+  const std::lock_guard lock(pieces_[partition].mutex);
+  pieces_[partition].list.push_back(std::move(piece));
+}
+
+std::vector<std::uint64_t> PartitionedRows::load(Piece& piece) {
+  std::vector<std::uint64_t> words = std::move(piece.memory);
+  if (words.empty()) {
+    words.resize(piece.words);
+    file_.read(piece.offset, words);
+  }
+  return words;
+}
+
+void PartitionedRows::take(duckdb_data_chunk chunk) {
+  const Chunk columns(chunk, storages_);
+  Lane& lane = lanes_.mine();
+  const RowBlock& block = lane.reader.read(columns);
+  for (std::size_t row = 0; row < block.size; ++row) {
+    const std::uint64_t unit = text_ ? hash_text(shape_.hash_key, block.unit_texts[row])
+                                     : static_cast<std::uint64_t>(block.units[row]);
+    const std::size_t partition = mix(unit, shape_.hash_key[0]) % kPartitions;
+    Piece& piece = lane.open[partition];
+    const std::size_t tail = text_ ? words_of(block.unit_texts[row]) : 0;
+    if (piece.memory.capacity() == 0) piece.memory.reserve(kPieceWords);
+    const std::size_t at = piece.memory.size();
+    piece.memory.resize(at + fixed_words_ + tail);
+    std::uint64_t* to = &piece.memory[at];
+    *to++ = unit;
+    *to++ = block.groups[0][row] | static_cast<std::uint64_t>(block.present[row]) << 32;
+    for (std::size_t set = 1; set < block.groups.size(); set += 2) {
+      const std::uint64_t next = set + 1 < block.groups.size() ? block.groups[set + 1][row] : 0;
+      *to++ = block.groups[set][row] | next << 32;
+    }
+    for (const auto& values : block.values) *to++ = static_cast<std::uint64_t>(values[row]);
+    if (text_) {
+      *to++ = block.unit_texts[row].size();
+      std::memcpy(to, block.unit_texts[row].data(), block.unit_texts[row].size());
+    }
+    ++piece.rows;
+    if (piece.memory.size() + fixed_words_ > kPieceWords)
+      store(partition, std::exchange(piece, Piece{lane.number, 0, 0, {}, 0}));
+  }
+}
+
+// Brings the rows of a partition together by unit. One for each worker, used again and again.
+class PartitionedRows::Partition {
+ public:
+  Partition(const PartitionedRows& rows, const Numbers& numbers)
+      : shape_(rows.shape_), text_(rows.text_), fixed_words_(rows.fixed_words_), numbers_(numbers) {
+    block_.groups.resize(shape_.sets.size());
+    block_.values.resize(shape_.values.size());
+  }
+
+  struct Loaded {
+    std::size_t lane;
+    std::vector<std::uint64_t> words;
+  };
+
+  void bound(const std::vector<Loaded>& pieces, std::size_t rows, UnitBounder& bounder) {
+    find_units(pieces, rows);
+    arrange(pieces, rows);
+    std::size_t from = 0;
+    for (const Unit& unit : units_) {
+      bounder.add(block_, from, unit.end);
+      bounder.finish(text_ ? unit.word : hash_word(shape_.hash_key, unit.word));
+      from = unit.end;
+    }
+  }
+
+ private:
+  struct Unit {
+    std::uint64_t word;               // the number, or the text's hash
+    const std::uint64_t* text_words;  // length and bytes
+    std::size_t end;                  // first the number of rows, then where they end
+  };
+
+  std::size_t record_words(const std::uint64_t* record) const {
+    return fixed_words_ + (text_ ? 1 + (record[fixed_words_] + 7) / 8 : 0);
+  }
+
+  bool same_text(const std::uint64_t* a, const std::uint64_t* b) const {
+    return a[0] == b[0] && std::memcmp(a + 1, b + 1, a[0]) == 0;
+  }
+
+  template <typename Action>
+  void each(const std::vector<Loaded>& pieces, const Action& action) const {
+    for (const Loaded& piece : pieces) {
+      const std::uint64_t* end = piece.words.data() + piece.words.size();
+      for (const std::uint64_t* at = piece.words.data(); at < end; at += record_words(at))
+        action(piece.lane, at);
+    }
+  }
+
+  void find_units(const std::vector<Loaded>& pieces, std::size_t rows) {
+    units_.clear();
+    unit_of_.clear();
+    unit_of_.reserve(rows);
+    table_.assign(1024, 0);
+    each(pieces, [&](std::size_t, const std::uint64_t* record) {
+      const std::uint32_t unit = find(record);
+      unit_of_.push_back(unit);
+      ++units_[unit].end;
+    });
+    std::size_t end = 0;
+    for (Unit& unit : units_) end = unit.end += end;
+  }
+
+  std::size_t home(std::uint64_t word) const {
+    return (mix(word, shape_.hash_key[1]) >> 8) & (table_.size() - 1);
+  }
+
+  std::uint32_t find(const std::uint64_t* record) {
+    const std::uint64_t* text = text_ ? record + fixed_words_ : nullptr;
+    std::size_t at = home(record[0]);
+    for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
+      const Unit& unit = units_[table_[at] - 1];
+      if (unit.word == record[0] && (!text_ || same_text(unit.text_words, text)))
+        return table_[at] - 1;
+    }
+    SHOAL_CHECK(units_.size() < std::numeric_limits<std::uint32_t>::max() - 1);
+    units_.push_back({record[0], text, 0});
+    table_[at] = static_cast<std::uint32_t>(units_.size());
+    if (units_.size() * 2 >= table_.size()) grow();
+    return static_cast<std::uint32_t>(units_.size() - 1);
+  }
+
+  void grow() {
+    table_.assign(table_.size() * 2, 0);
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      std::size_t at = home(units_[i].word);
+      while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
+      table_[at] = static_cast<std::uint32_t>(i + 1);
+    }
+  }
+
+  // Writes the rows into the block, the first unit's first. Afterwards `end` is where a unit's rows
+  // end again.
+  void arrange(const std::vector<Loaded>& pieces, std::size_t rows) {
+    block_.resize(rows);
+    next_.clear();
+    std::size_t begin = 0;
+    for (const Unit& unit : units_) {
+      next_.push_back(begin);
+      begin = unit.end;
+    }
+    std::size_t row = 0;
+    each(pieces, [&](std::size_t lane, const std::uint64_t* record) {
+      const std::size_t to = next_[unit_of_[row++]]++;
+      const auto& numbers = numbers_[lane];
+      block_.groups[0][to] = numbers[0][static_cast<std::uint32_t>(record[1])];
+      block_.present[to] = static_cast<std::uint32_t>(record[1] >> 32);
+      for (std::size_t set = 1; set < numbers.size(); ++set) {
+        const std::uint64_t word = record[2 + (set - 1) / 2];
+        block_.groups[set][to] =
+            numbers[set][static_cast<std::uint32_t>(set % 2 == 1 ? word : word >> 32)];
+      }
+      const std::uint64_t* values = record + 2 + numbers.size() / 2;
+      for (std::size_t value = 0; value < block_.values.size(); ++value)
+        block_.values[value][to] = static_cast<std::int64_t>(values[value]);
+    });
+  }
+
+  const GroupShape& shape_;
+  bool text_;
+  std::size_t fixed_words_;
+  const Numbers& numbers_;
+  RowBlock block_;
+  std::vector<Unit> units_;
+  std::vector<std::uint32_t> unit_of_;  // by row, as it lies in the pieces
+  std::vector<std::uint32_t> table_;    // unit + 1; 0 is free
+  std::vector<std::size_t> next_;       // by unit: where its next row goes
+};
+
+void PartitionedRows::add_to(GroupedSums& sums, unsigned threads) {
+  Numbers numbers(lane_count_);
+  for (Lane* lane : lanes_.all()) {
+    for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+      Piece& piece = lane->open[partition];
+      if (piece.rows > 0) store(partition, std::move(piece));
+      piece.memory = {};
+    }
+    for (std::size_t set = 0; set < shape_.sets.size(); ++set)
+      numbers[lane->number].push_back(sums.keys[set].absorb(lane->reader.keys()[set]));
+  }
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  on_threads(threads, [&] {
+    std::vector<GroupTable> tables(shape_.sets.size(), GroupTable(shape_));
+    UnitBounder bounder(shape_, sums.key_lists(), tables);
+    Partition partition(*this, numbers);
+    for (std::size_t at = next++; at < kPartitions; at = next++) {
+      std::vector<Partition::Loaded> pieces;
+      std::size_t rows = 0;
+      for (Piece& piece : pieces_[at].list) {
+        rows += piece.rows;
+        pieces.push_back({piece.lane, load(piece)});
+      }
+      partition.bound(pieces, rows, bounder);
+      pieces_[at].list.clear();
+    }
+    const std::lock_guard lock(mutex);
+    for (std::size_t set = 0; set < shape_.sets.size(); ++set) {
+      std::vector<GroupNumber> own(sums.keys[set].keys().size());
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<GroupNumber>(i);
+      sums.tables[set].add(tables[set], own);
+    }
+  });
+}
+
+}  // namespace shoal::engine

@@ -1,0 +1,261 @@
+// Grouped requests: every way through the engine gives what the naive reference gives, on random
+// tables with NULLs, NaN, infinities, texts and several grouping sets.
+#include "engine/grouped_rows.hpp"
+
+#include "support/temporary_folder.hpp"
+#include "unit/engine/grouped_reference.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace shoal::engine {
+namespace {
+
+using reference::Row;
+using test::OpenGroups;
+
+const Resources kRoomy{2, std::uint64_t{1} << 30};
+const Resources kTiny{2, 1};
+
+class Database {
+ public:
+  explicit Database(int threads = 2) : feed_(connection_) {
+    connection_.run(fmt::format("SET threads = {}", threads));
+  }
+
+  std::vector<OpenGroups> ask(const std::string& rows, const GroupedRequest& request,
+                              const Resources& resources) {
+    std::vector<OpenGroups> groups;
+    for (const auto& one :
+         aggregate_grouped_rows(connection_, feed_, rows, request, resources, log_))
+      groups.push_back(test::open(one));
+    return groups;
+  }
+
+  DuckdbConnection& connection() { return connection_; }
+  bool failed_over() const { return std::filesystem::exists(log_.path()); }
+
+ private:
+  test::TemporaryFolder folder_{test::Place::memory};
+  OwnerLog log_{folder_ / "log"};
+  DuckdbConnection connection_;
+  ChunkFeed feed_;
+};
+
+rc::Gen<Row> any_row() {
+  using std::optional;
+  const auto maybe = [](auto gen) {
+    using Value = typename decltype(gen)::ValueType;
+    return rc::gen::weightedOneOf<optional<Value>>(
+        {{7, rc::gen::map(gen, [](Value value) { return optional<Value>(value); })},
+         {1, rc::gen::just(optional<Value>())}});
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return rc::gen::build<Row>(
+      rc::gen::set(&Row::unit, maybe(rc::gen::inRange<std::int64_t>(0, 6))),
+      rc::gen::set(&Row::k0, maybe(rc::gen::inRange<std::int64_t>(-2, 4))),
+      rc::gen::set(&Row::k1, maybe(rc::gen::element<std::string>(
+                                 "", "a", "b", "a text of more than twelve letters", "NULL"))),
+      rc::gen::set(&Row::k2, maybe(rc::gen::element<double>(0.0, -0.0, 1.5, 0.1, nan, inf))),
+      rc::gen::set(&Row::v0, maybe(rc::gen::element<double>(0.0, 0.125, -0.125, 0.375, 2.6, 9.99,
+                                                            -4.0, 1e300, inf, -inf, nan))),
+      rc::gen::set(&Row::v1, maybe(rc::gen::inRange<std::int64_t>(-6, 30))),
+      rc::gen::set(&Row::v2, maybe(rc::gen::element<std::string>("x", "y", "z", "",
+                                                                 "long enough "
+                                                                 "to be out"))));
+}
+
+GroupedRequest any_request() {
+  GroupedRequest request = reference::request_of({{{0}, *rc::gen::inRange<std::int64_t>(1, 5)},
+                                                  {{1, 2}, *rc::gen::inRange<std::int64_t>(1, 4)},
+                                                  {{}, 1},
+                                                  {{2, 1, 0}, 2},
+                                                  {{1}, 1}});
+  request.rows_per_group = *rc::gen::inRange<std::int64_t>(1, 4);
+  request.distinct_per_group = *rc::gen::inRange<std::int64_t>(1, 3);
+  request.min_units = *rc::gen::inRange<std::int64_t>(1, 3);
+  return request;
+}
+
+RC_GTEST_PROP(GroupedRows, EveryPathGivesWhatTheReferenceGives, ()) {
+  static Database database;
+  const auto rows = *rc::gen::scale(3.0, rc::gen::container<std::vector<Row>>(any_row()));
+  const bool text_units = *rc::gen::arbitrary<bool>();
+  GroupedRequest request = any_request();
+  const auto expected = reference::answer(request, rows, text_units);
+  database.connection().run(reference::create_table("t", rows, text_units));
+  RC_ASSERT(database.ask("SELECT * FROM t", request, kRoomy) == expected);
+  RC_ASSERT(database.ask("SELECT * FROM t", request, kTiny) == expected);
+  request.clustered = true;
+  RC_ASSERT(database.ask("SELECT * FROM t ORDER BY u", request, kRoomy) == expected);
+  RC_ASSERT(database.ask("SELECT * FROM t", request, kRoomy) == expected);
+}
+
+RC_GTEST_PROP(GroupedRows, RowsAsUnitsAreBoundedOneByOne, ()) {
+  static Database database;
+  auto rows = *rc::gen::scale(3.0, rc::gen::container<std::vector<Row>>(any_row()));
+  GroupedRequest request = any_request();
+  request.rows_per_group = 1;
+  // A person a row is the same thing.
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].unit = static_cast<std::int64_t>(i);
+  const auto expected = reference::answer(request, rows, false);
+  database.connection().run(reference::create_table("t", rows, false));
+  request.has_unit = false;
+  RC_ASSERT(database.ask("SELECT * EXCLUDE (u) FROM t", request, kRoomy) == expected);
+}
+
+// Enough rows for several threads, in DuckDB's own parts: a heavy unit that fills many of them.
+class ManyRows : public testing::Test {
+ protected:
+  static constexpr int kRows = 260'000;
+
+  void SetUp() override {
+    std::mt19937 random(7);
+    const auto pick = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+    std::vector<std::string> texts{"red", "green", "blue", "a colour with a long name"};
+    for (int i = 0; i < kRows; ++i) {
+      Row& row = rows_.emplace_back();
+      row.unit = pick(3) == 0 ? 500 : pick(30'000);
+      row.k0 = pick(40);
+      row.k1 = texts[static_cast<std::size_t>(pick(4))];
+      row.k2 = static_cast<double>(pick(3)) / 2;
+      row.v0 = static_cast<double>(pick(200)) / 8 - 8;
+      row.v1 = pick(30);
+      row.v2 = texts[static_cast<std::size_t>(pick(4))];
+    }
+    request_ = reference::request_of({{{0}, 3}, {{0, 1}, 5}, {{}, 1}});
+    request_.rows_per_group = 10;
+    request_.distinct_per_group = 2;
+    expected_ = reference::answer(request_, rows_, false);
+  }
+
+  // Through a file: DuckDB takes very long over so many VALUES.
+  void fill(Database& database) {
+    const std::filesystem::path file = folder_ / "rows.csv";
+    if (!std::filesystem::exists(file)) {
+      std::string text = "u,k0,k1,k2,v0,v1,v2\n";
+      for (const Row& row : rows_) {
+        text += fmt::format("{},{},{},{},{},{},{}\n", *row.unit, *row.k0, *row.k1, *row.k2, *row.v0,
+                            *row.v1, *row.v2);
+      }
+      write_file_durably(file, text, IfExists::refuse);
+    }
+    database.connection().run(fmt::format(
+        "CREATE TABLE t AS SELECT * FROM read_csv('{}', header = true, columns = {{u: 'BIGINT', "
+        "k0: "
+        "'INTEGER', k1: 'VARCHAR', k2: 'DOUBLE', v0: 'DOUBLE', v1: 'BIGINT', v2: 'VARCHAR'}})",
+        file.string()));
+    database.connection().run("CREATE TABLE s AS SELECT * FROM t ORDER BY u");
+  }
+
+  test::TemporaryFolder folder_{test::Place::memory};
+  std::vector<Row> rows_;
+  GroupedRequest request_;
+  std::vector<OpenGroups> expected_;
+};
+
+TEST_F(ManyRows, ThreadsAndMemoryAndOrderDoNotMatter) {
+  for (const int threads : {1, 2, 4}) {
+    Database database(threads);
+    fill(database);
+    request_.clustered = false;
+    EXPECT_EQ(database.ask("SELECT * FROM t", request_, kRoomy), expected_) << threads;
+    EXPECT_EQ(database.ask("SELECT * FROM t", request_, {3, 1 << 20}), expected_) << threads;
+    request_.clustered = true;
+    EXPECT_EQ(database.ask("SELECT * FROM s", request_, kRoomy), expected_) << threads;
+    EXPECT_FALSE(database.failed_over()) << threads;
+    EXPECT_EQ(database.ask("SELECT * FROM t", request_, kRoomy), expected_) << threads;
+    EXPECT_TRUE(database.failed_over()) << threads;
+  }
+}
+
+TEST_F(ManyRows, AUnitThatComesBackIsStillOneUnit) {
+  for (const int threads : {1, 2}) {
+    Database database(threads);
+    fill(database);
+    // Unit 500 once more, at the end, and in front of everything.
+    rows_.push_back(rows_.front());
+    rows_.back().unit = 500;
+    const auto expected = reference::answer(request_, rows_, false);
+    database.connection().run(reference::create_table("part", {rows_.back()}, false));
+    request_.clustered = true;
+    for (const char* sql : {"SELECT * FROM s UNION ALL SELECT * FROM part",
+                            "SELECT * FROM part UNION ALL SELECT * FROM s"}) {
+      EXPECT_EQ(database.ask(sql, request_, kRoomy), expected) << sql;
+    }
+    EXPECT_TRUE(database.failed_over());
+    rows_.pop_back();
+  }
+}
+
+TEST(GroupedFailures, AreTheDatabasesOwn) {
+  Database database;
+  database.connection().run("CREATE TABLE t AS SELECT 1 AS u, 'x' AS k");
+  GroupedRequest request;
+  request.has_unit = true;
+  request.keys = {KeyType::integer};
+  request.sets = {{{0}, 1}};
+  request.statistics = {{}};
+  EXPECT_THROW(database.ask("SELECT u, CAST(k AS INTEGER) AS k0 FROM t", request, kRoomy),
+               DuckdbFailure);
+  EXPECT_THROW(database.ask("SELECT u, k AS another FROM t", request, kRoomy), Error);
+  // The connection is as good as before.
+  EXPECT_EQ(database.ask("SELECT u, 7 AS k0 FROM t", request, kRoomy).at(0).size(), 1u);
+}
+
+TEST(GroupedKeys, HaveTheirOwnNotation) {
+  Database database;
+  GroupedRequest request;
+  request.has_unit = true;
+  request.keys = {KeyType::integer, KeyType::real,      KeyType::text, KeyType::boolean,
+                  KeyType::date,    KeyType::timestamp, KeyType::real};
+  request.sets = {{{0, 1, 2, 3, 4, 5, 6}, 10}};
+  request.statistics = {{}};
+  const std::string rows =
+      "SELECT 'p' AS u, -42 AS k0, 0.1::DOUBLE AS k1, 'it''s' AS k2, true AS k3, DATE '1969-12-31' "
+      "AS k4, TIMESTAMP '1969-12-31 23:59:59.5' AS k5, 3::DOUBLE AS k6 UNION ALL SELECT 'p', "
+      "9223372036854775807, '-inf', '', false, DATE '2024-02-29', TIMESTAMP '2024-01-31 23:59:59', "
+      "'nan'";
+  const auto groups = database.ask(rows, request, kRoomy).at(0);
+  const catalog::Key first{"-42", "0.1", "it's", "true", "1969-12-31", "1969-12-31 23:59:59.5",
+                           "3"};
+  const catalog::Key second{"9223372036854775807", "-inf",      "", "false", "2024-02-29",
+                            "2024-01-31 23:59:59", std::nullopt};
+  EXPECT_EQ(groups.size(), 2u);
+  EXPECT_TRUE(groups.contains(first));
+  EXPECT_TRUE(groups.contains(second));
+  request.has_unit = false;
+  const auto single =
+      database.ask("SELECT * EXCLUDE (u) FROM (" + rows + ")", request, kRoomy).at(0);
+  EXPECT_EQ(single, groups);
+}
+
+TEST(GroupedUnits, OfAnyTypeAreToldApart) {
+  Database database;
+  GroupedRequest request;
+  request.has_unit = true;
+  request.sets = {{{}, 1}};
+  request.statistics = {{catalog::StatisticKind::units, 0, "", {}}};
+  const auto units = [&](const std::string& values) {
+    return database.ask("SELECT * FROM (VALUES " + values + ") AS t(u)", request, kRoomy)
+        .at(0)
+        .at({})
+        .sums.at(0);
+  };
+  EXPECT_EQ(units("(1), (2), (NULL), (2)"), 2);
+  EXPECT_EQ(units("('-0.0'::DOUBLE), (0.0), ('nan'), (NULL), (0.5)"), 2);
+  EXPECT_EQ(units("(DATE '2024-01-01'), (DATE '2024-01-02'), (DATE '2024-01-01')"), 2);
+  EXPECT_EQ(units("(true), (false), (true)"), 2);
+  EXPECT_EQ(units("('a'), ('A'), (''), (NULL)"), 3);
+  EXPECT_EQ(units("(170141183460469231731687303715884105727), (2)"), 2);
+}
+
+}  // namespace
+}  // namespace shoal::engine

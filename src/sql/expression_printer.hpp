@@ -23,6 +23,10 @@ class ExpressionPrinter {
   ExpressionPrinter(Dialect dialect, Parentheses parentheses)
       : dialect_(dialect), parentheses_(parentheses) {}
 
+  // A whole expression, with an engine's own expressions for guarded functions.
+  std::string write(const Expression& expression) const;
+
+  // A part of one, as it is.
   std::string print(const Expression& expression) const {
     return std::visit(*this, expression.node().value);
   }

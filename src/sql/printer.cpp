@@ -4,6 +4,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/sql/calendar.hpp>
+#include <shoal/sql/guarded_functions.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
@@ -75,6 +76,10 @@ std::string print_type(const TypeName& type, Dialect dialect) {
                                 : dialect == Dialect::spark    ? spellings.spark
                                                                : spellings.duckdb;
   if (type.type != ScalarType::decimal) return std::string(name);
+  if (type.precision == 0 && dialect == Dialect::postgresql) return "NUMERIC";
+  require(type.precision >= 1 && type.precision <= 38 && type.scale >= 0 &&
+              type.scale <= type.precision,
+          "precision of a decimal", fmt::format("({}, {})", type.precision, type.scale));
   return fmt::format("{}({}, {})", name, type.precision, type.scale);
 }
 
@@ -177,8 +182,14 @@ std::string ExpressionPrinter::operator()(const Like& like) const {
 
 std::string ExpressionPrinter::operator()(const Call& call) const {
   std::string text;
+  const bool engine = dialect_ == Dialect::postgresql || dialect_ == Dialect::spark;
   if (call.name == "EXTRACT") {
     text = extract(call);
+  } else if (call.name == "PERCENTILE_CONT" && engine) {
+    require(call.arguments.size() == 2 && !call.distinct && call.named.empty(),
+            "value and fraction of", call.name);
+    text = joined({"PERCENTILE_CONT(", print(call.arguments[1]), ") WITHIN GROUP (ORDER BY ",
+                   print(call.arguments[0]), ")"});
   } else {
     require(is_function_name(call.name), "function name", call.name);
     text = joined({call.name, "(", arguments(call), ")"});
@@ -291,8 +302,12 @@ std::string ExpressionPrinter::list(const std::vector<Expression>& items) const 
   return text;
 }
 
+std::string ExpressionPrinter::write(const Expression& expression) const {
+  return print(expand_guarded(expression, dialect_));
+}
+
 std::string print(const Expression& expression, Dialect dialect, Parentheses parentheses) {
-  return ExpressionPrinter(dialect, parentheses).print(expression);
+  return ExpressionPrinter(dialect, parentheses).write(expression);
 }
 
 std::string print(const Select& select, Dialect dialect, Parentheses parentheses) {
@@ -301,11 +316,11 @@ std::string print(const Select& select, Dialect dialect, Parentheses parentheses
   std::string items;
   for (const SelectItem& item : select.items) {
     if (!items.empty()) items += ", ";
-    items += printer.print(item.expression);
+    items += printer.write(item.expression);
     if (item.alias) items += fmt::format(" AS {}", printer.name(*item.alias));
   }
   std::string text = fmt::format("SELECT {} FROM {}", items, printer.name(select.table));
-  if (select.where) text += fmt::format(" WHERE {}", printer.print(*select.where));
+  if (select.where) text += fmt::format(" WHERE {}", printer.write(*select.where));
   return text;
 }
 

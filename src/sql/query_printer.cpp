@@ -36,7 +36,7 @@ class QueryPrinter {
                                 : join.on.has_value() == join.using_columns.empty();
     require(conditions, "join with one condition, or a cross join with none", "JOIN");
     std::string text = joined({relation(join.left), words(join.kind), right(join.right)});
-    if (join.on) text += joined({" ON ", expressions_.print(*join.on)});
+    if (join.on) text += joined({" ON ", expressions_.write(*join.on)});
     if (!join.using_columns.empty()) {
       text += joined({" USING (", expressions_.names(join.using_columns), ")"});
     }
@@ -70,9 +70,9 @@ class QueryPrinter {
     if (query.distinct) text += "DISTINCT ";
     text += items(query);
     if (query.from) text += joined({" FROM ", relation(*query.from)});
-    if (query.where) text += joined({" WHERE ", expressions_.print(*query.where)});
+    if (query.where) text += joined({" WHERE ", expressions_.write(*query.where)});
     if (query.group_by) text += group_by(*query.group_by);
-    if (query.having) text += joined({" HAVING ", expressions_.print(*query.having)});
+    if (query.having) text += joined({" HAVING ", expressions_.write(*query.having)});
     text += order_by(query);
     if (query.limit) text += joined({" LIMIT ", row_count(*query.limit)});
     if (query.offset) text += joined({" OFFSET ", row_count(*query.offset)});
@@ -111,7 +111,7 @@ class QueryPrinter {
       if (!text.empty()) text += ", ";
       if (item.expression) {
         require(!item.star_table, "item", "*");
-        text += joined({expressions_.print(*item.expression), alias(item.alias)});
+        text += joined({expressions_.write(*item.expression), alias(item.alias)});
       } else {
         require(!item.alias, "item", "* AS");
         text += item.star_table ? joined({name(*item.star_table), ".*"}) : std::string("*");
@@ -164,7 +164,7 @@ class QueryPrinter {
     switch (element.kind) {
       case GroupingKind::expression:
         require(element.sets.size() == 1 && element.sets[0].size() == 1, "expression", "GROUP BY");
-        return expressions_.print(element.sets[0][0]);
+        return expressions_.write(element.sets[0][0]);
       case GroupingKind::sets:
         return joined({"GROUPING SETS (", sets(element, true), ")"});
       case GroupingKind::rollup:
@@ -175,12 +175,21 @@ class QueryPrinter {
     throw Error(ErrorCode::internal, "a grouping of no kind; please report this");
   }
 
+  std::string list(const std::vector<Expression>& items) const {
+    std::string text;
+    for (const Expression& item : items) {
+      if (!text.empty()) text += ", ";
+      text += expressions_.write(item);
+    }
+    return text;
+  }
+
   std::string sets(const GroupingElement& element, bool empty) const {
     require(!element.sets.empty(), "list of sets", "GROUP BY");
     std::string text;
     for (const std::vector<Expression>& set : element.sets) {
       require(empty || !set.empty(), "set", "()");
-      text += joined({text.empty() ? "(" : ", (", expressions_.list(set), ")"});
+      text += joined({text.empty() ? "(" : ", (", list(set), ")"});
     }
     return text;
   }
@@ -191,7 +200,7 @@ class QueryPrinter {
     const bool said = dialect() == Dialect::duckdb || dialect() == Dialect::shoal;
     std::string text;
     for (const OrderItem& item : query.order_by) {
-      text += joined({text.empty() ? " ORDER BY " : ", ", expressions_.print(item.expression)});
+      text += joined({text.empty() ? " ORDER BY " : ", ", expressions_.write(item.expression)});
       if (item.descending) text += " DESC";
       if (item.nulls == NullsOrder::first) text += " NULLS FIRST";
       if (item.nulls == NullsOrder::last || (item.nulls == NullsOrder::unsaid && !said)) {
@@ -204,7 +213,7 @@ class QueryPrinter {
   std::string row_count(const Expression& count) const {
     const Literal* literal = count.get_if<Literal>();
     require(literal != nullptr && literal->kind == LiteralKind::integer, "whole number", "LIMIT");
-    return expressions_.print(count);
+    return expressions_.write(count);
   }
 
   ExpressionPrinter expressions_;

@@ -49,6 +49,60 @@ struct Children {
   }
 };
 
+// Puts other expressions into a copy of a node, in the order of Children.
+class Replace {
+ public:
+  explicit Replace(const std::vector<Expression>& inside) : inside_(inside) {}
+
+  void operator()(const Literal&) {}
+  void operator()(const ColumnReference&) {}
+  void operator()(Unary& unary) { take(unary.operand); }
+  void operator()(Binary& binary) {
+    take(binary.left);
+    take(binary.right);
+  }
+  void operator()(IsNull& is_null) { take(is_null.operand); }
+  void operator()(Between& between) {
+    take(between.operand);
+    take(between.low);
+    take(between.high);
+  }
+  void operator()(InList& in_list) {
+    take(in_list.operand);
+    take(in_list.items);
+  }
+  void operator()(Like& like) {
+    take(like.operand);
+    take(like.pattern);
+  }
+  void operator()(Call& call) {
+    take(call.arguments);
+    for (NamedArgument& argument : call.named) take(argument.values);
+    take(call.filter);
+  }
+  void operator()(Cast& cast) { take(cast.operand); }
+  void operator()(Case& cases) {
+    take(cases.operand);
+    for (CaseBranch& branch : cases.branches) {
+      take(branch.when);
+      take(branch.then);
+    }
+    take(cases.otherwise);
+  }
+
+ private:
+  void take(Expression& place) { place = inside_.at(next_++); }
+  void take(std::optional<Expression>& place) {
+    if (place) take(*place);
+  }
+  void take(std::vector<Expression>& places) {
+    for (Expression& place : places) take(place);
+  }
+
+  const std::vector<Expression>& inside_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 bool operator==(const Identifier& a, const Identifier& b) { return a.name == b.name; }
@@ -65,6 +119,21 @@ bool operator==(const Expression& a, const Expression& b) {
 
 std::vector<Expression> children(const Expression& expression) {
   return std::visit(Children{}, expression.node().value);
+}
+
+Expression with_children(const Expression& expression, const std::vector<Expression>& inside) {
+  const std::size_t count = children(expression).size();
+  if (inside.size() != count) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("an expression has {} expressions inside and got {}; give as many",
+                            count, inside.size()));
+  }
+  if (count == 0) return expression;
+  Node::Value value = expression.node().value;
+  Replace replace(inside);
+  std::visit(replace, value);
+  return std::visit([&](auto& kind) { return Expression(std::move(kind), expression.position()); },
+                    value);
 }
 
 namespace detail {

@@ -2,9 +2,10 @@
 //
 // Invariants: whatever the tree holds, each part of it is printed as what it is. Names and strings
 // are always quoted, and the text of numbers, dates and function names is checked
-// (invalid_argument). In the dialects shoal and duckdb, parsing what was printed gives the equal
-// tree. In every dialect it means the same, as far as syntax goes: what an operator does to a type
-// (integer division, say) is the planner's concern.
+// (invalid_argument). In the dialect shoal, parsing what was printed gives the equal tree; in
+// duckdb too, but for guarded functions, for which an engine gets expressions that cannot fail
+// (guarded_functions.hpp). In every dialect it means the same, as far as syntax goes: what an
+// operator does to a type (integer division, say) is the planner's concern.
 #pragma once
 
 #include <shoal/sql/query.hpp>

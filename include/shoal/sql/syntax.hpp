@@ -169,7 +169,8 @@ enum class ScalarType {
   timestamp,
 };
 
-// Precision (1 to 38) and scale (0 to precision) belong to decimal and are zero elsewhere.
+// Precision (1 to 38) and scale (0 to precision) belong to decimal and are zero elsewhere. A
+// decimal with neither holds any number of digits, and is PostgreSQL's alone.
 struct TypeName {
   ScalarType type = ScalarType::varchar;
   int precision = 0;
@@ -209,6 +210,10 @@ struct Node {
 
 // The expressions directly inside this one, in the order of writing.
 std::vector<Expression> children(const Expression& expression);
+
+// The same expression, at the same position, with others directly inside it, in the order of
+// children(). Throws invalid_argument unless there are as many.
+Expression with_children(const Expression& expression, const std::vector<Expression>& inside);
 
 struct SelectItem {
   Expression expression;

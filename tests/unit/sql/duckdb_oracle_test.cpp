@@ -1,5 +1,5 @@
-// DuckDB's parser as the oracle: it takes whatever we print, and reads the same tree from our
-// sparing parentheses as from full ones.
+// DuckDB's parser as the oracle on the language, which but for the privacy words is DuckDB's: it
+// takes whatever we print, and reads the same tree from our sparing parentheses as from full ones.
 #include "duckdb_oracle.hpp"
 
 #include "random_queries.hpp"
@@ -67,8 +67,8 @@ constexpr const char* kQueries[] = {
 TEST_F(DuckdbOracleTest, ReadsTheWrittenTextAsWeDo) {
   for (const std::string query : kQueries) {
     const Query parsed = parse_query(query);
-    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::duckdb))) << query;
-    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::duckdb, Parentheses::all))) << query;
+    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::shoal))) << query;
+    EXPECT_EQ(tree(query), tree(print(parsed, Dialect::shoal, Parentheses::all))) << query;
   }
 }
 
@@ -82,8 +82,8 @@ TEST_F(DuckdbOracleTest, SeesADifferenceWhereThereIsOne) {
 TEST_F(DuckdbOracleTest, ReadsTheSameFromSparingAndFullParentheses) {
   EXPECT_TRUE(rc::check([this] {
     const Query query = testing::random_query(testing::between(0, 4), testing::PrivacyWords::none);
-    const std::string sparing = print(query, Dialect::duckdb);
-    const std::string full = print(query, Dialect::duckdb, Parentheses::all);
+    const std::string sparing = print(query, Dialect::shoal);
+    const std::string full = print(query, Dialect::shoal, Parentheses::all);
     std::string reason;
     const nlohmann::json sparing_tree = oracle_.parse(sparing, reason);
     RC_LOG() << sparing << '\n' << full << '\n' << reason << '\n';

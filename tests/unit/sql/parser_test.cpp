@@ -86,7 +86,7 @@ TEST(Parser, ReadsEveryKindOfPrimary) {
        "CASE \"a\" WHEN 1 THEN 2 WHEN 3 THEN 4 ELSE 5 END"},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_EQ(print(parse_expression(text), Dialect::duckdb), expected);
+    EXPECT_EQ(print(parse_expression(text), Dialect::shoal), expected);
   }
 }
 

@@ -145,18 +145,19 @@ TEST(Printer, ChecksTreesThatTheParserWouldNotMake) {
 TEST(PrinterProperty, ParsingGivesTheTreeBack) {
   EXPECT_TRUE(rc::check([] {
     const Expression expression = testing::random_expression(testing::between(0, 6));
-    RC_ASSERT(parse_expression(print(expression, Dialect::duckdb)) == expression);
-    RC_ASSERT(parse_expression(print(expression, Dialect::duckdb, Parentheses::all)) == expression);
+    RC_ASSERT(parse_expression(print(expression, Dialect::shoal)) == expression);
+    RC_ASSERT(parse_expression(print(expression, Dialect::shoal, Parentheses::all)) == expression);
   }));
   EXPECT_TRUE(rc::check([] {
     Query query = testing::random_query(testing::between(0, 4), testing::PrivacyWords::some);
     query.explain = testing::coin();
-    for (const Dialect dialect : {Dialect::shoal, Dialect::duckdb}) {
-      for (const Parentheses parentheses : {Parentheses::needed, Parentheses::all}) {
-        const std::string text = print(query, dialect, parentheses);
-        RC_LOG() << text << '\n';
-        RC_ASSERT(parse_query(text) == query);
-      }
+    for (const Parentheses parentheses : {Parentheses::needed, Parentheses::all}) {
+      const std::string text = print(query, Dialect::shoal, parentheses);
+      RC_LOG() << text << '\n';
+      RC_ASSERT(parse_query(text) == query);
+      // Guarded functions aside, of which random trees hold this one, DuckDB's dialect is the same.
+      if (text.find("EXTRACT(") != std::string::npos) continue;
+      RC_ASSERT(print(query, Dialect::duckdb, parentheses) == text);
     }
   }));
 }

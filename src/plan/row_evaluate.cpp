@@ -155,13 +155,23 @@ Value to_number(const RowNode& node, const Value& value) {
   }
   if (!node.whole) return result;
   const double limit = std::ldexp(1.0, node.width - 1);
-  result = std::round(result);
+  result = std::round(result) + 0.0;  // BIGINT has no -0
   return result >= -limit && result < limit ? Value(result) : Value();
 }
 
 Value to_text(const Value& value) {
   if (const double* whole = std::get_if<double>(&value)) return fmt::format("{:.0f}", *whole);
   return optional_text(key_text(value));
+}
+
+Value to_truth(std::string_view lower) {
+  for (const std::string_view yes : {"true", "t", "yes", "y", "1"}) {
+    if (lower == yes) return true;
+  }
+  for (const std::string_view no : {"false", "f", "no", "n", "0"}) {
+    if (lower == no) return false;
+  }
+  return {};
 }
 
 Value converted(const RowNode& node, const Value& value) {
@@ -172,7 +182,7 @@ Value converted(const RowNode& node, const Value& value) {
       return to_text(value);
     case ValueKind::boolean:
       if (std::holds_alternative<bool>(value)) return value;
-      return value_of_key(to_lower(text(value)), ValueKind::boolean);
+      return to_truth(to_lower(text(value)));
     case ValueKind::date:
       return value_of_key(sql::is_timestamp(text(value)) ? text(value).substr(0, 10) : "",
                           ValueKind::date);

@@ -6,6 +6,7 @@
 
 #include "plan/row_expression.hpp"
 
+#include <shoal/base/text.hpp>
 #include <shoal/sql/parser.hpp>
 #include <shoal/sql/printer.hpp>
 
@@ -112,8 +113,8 @@ class RowDatabase {
     }
     rows("SET threads = 1");
     const auto finite = [this](const std::string& name, const std::string& result) {
-      rows("CREATE MACRO test_" + name + " AS nullif(nullif(nullif(" + result +
-           ", 'inf'::DOUBLE), '-inf'::DOUBLE), 'nan'::DOUBLE)");
+      rows("CREATE MACRO test_" + name + " AS CASE WHEN isfinite(" + result + ") THEN " + result +
+           " END");
     };
     finite("safe_add(a, b)", "a + b");
     finite("safe_subtract(a, b)", "a - b");
@@ -151,6 +152,12 @@ class RowDatabase {
     std::vector<std::vector<Cell>> all(duckdb_row_count(&result));
     for (idx_t row = 0; row < all.size(); ++row) {
       for (idx_t column = 0; column < duckdb_column_count(&result); ++column) {
+        // DuckDB 1.4.4 writes some doubles wrongly as text: 2^91 as 2^92.
+        if (duckdb_column_type(&result, column) == DUCKDB_TYPE_DOUBLE &&
+            !duckdb_value_is_null(&result, column, row)) {
+          all[row].push_back(format_number(duckdb_value_double(&result, column, row)));
+          continue;
+        }
         char* text = duckdb_value_varchar(&result, column, row);
         all[row].push_back(text == nullptr ? Cell() : Cell(text));
         duckdb_free(text);

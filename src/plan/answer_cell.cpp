@@ -3,6 +3,7 @@
 #include "plan/row_evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace shoal::plan {
@@ -55,6 +56,13 @@ bool any_null(const Cells& cells) {
                      [](const AnswerCell& cell) { return is_null(cell.value); });
 }
 
+// Whether some number in the interval is out of reach of the node's whole numbers, and so NULL.
+bool may_not_fit(const RowNode& node, const Interval& interval) {
+  if (node.operation != Operation::convert || !node.whole) return false;
+  const double limit = std::ldexp(1.0, node.width - 1);
+  return interval.lower < -limit || interval.upper >= limit;
+}
+
 AnswerCell number_result(const RowNode& node, const Cells& cells) {
   const std::vector<Value> values = values_of(cells);
   AnswerCell result{evaluate(node, values), {}, true};
@@ -67,7 +75,8 @@ AnswerCell number_result(const RowNode& node, const Cells& cells) {
   const bool keeps_ends = node.operation == Operation::greatest ||
                           node.operation == Operation::least || node.operation == Operation::sign;
   // An end out of reach may be an overflow, which is NULL.
-  if (missing || (!keeps_ends && !enclosed.is_finite())) return result;
+  if (missing || may_not_fit(node, enclosed) || (!keeps_ends && !enclosed.is_finite()))
+    return result;
   result.interval = hull(enclosed, Interval::point(std::get<double>(result.value)));
   return result;
 }

@@ -59,8 +59,7 @@ bool any_null(const Cells& cells) {
 // Whether some number in the interval is out of reach of the node's whole numbers, and so NULL.
 bool may_not_fit(const RowNode& node, const Interval& interval) {
   if (node.operation != Operation::convert || !node.whole) return false;
-  const double limit = std::ldexp(1.0, node.width - 1);
-  return interval.lower < -limit || interval.upper >= limit;
+  return interval.lower < -kMaxWhole || interval.upper > kMaxWhole;
 }
 
 AnswerCell number_result(const RowNode& node, const Cells& cells) {

@@ -166,13 +166,12 @@ RowNodePointer keep_real(RowNodePointer node) {
   return std::make_shared<const RowNode>(std::move(result));
 }
 
-RowNodePointer to_whole(RowNodePointer node, int width) {
-  if (node->whole && width == 64) return node;
+RowNodePointer to_whole(RowNodePointer node) {
+  if (node->whole) return node;
   RowNode result;
   result.operation = Operation::convert;
   result.kind = ValueKind::number;
   result.whole = result.integral = true;
-  result.width = width;
   result.position = node->position;
   result.interval = enclose(result, std::span(&node->interval, 1));
   result.values = node->kind == ValueKind::number && node->integral ? node->values : nullptr;

@@ -27,7 +27,7 @@ RowNodePointer convert(RowNodePointer node, ValueKind kind, sql::Position positi
 RowNodePointer to_real(RowNodePointer node);
 // The same, and a number without decimals does not become BIGINT again: somebody asked for DOUBLE.
 RowNodePointer keep_real(RowNodePointer node);
-// Rounded, and NULL outside an integer of so many bits.
-RowNodePointer to_whole(RowNodePointer node, int width = 64);
+// Rounded, and NULL beyond what 64 bits hold for sure.
+RowNodePointer to_whole(RowNodePointer node);
 
 }  // namespace shoal::plan

@@ -2,6 +2,7 @@
 #include "plan/row_build.hpp"
 #include "plan/row_checker.hpp"
 #include "plan/row_pattern.hpp"
+#include "plan/row_text.hpp"
 
 #include <shoal/base/text.hpp>
 #include <shoal/sql/calendar.hpp>
@@ -37,6 +38,8 @@ constexpr auto kFields = std::to_array<FieldName>({
     {"dayofmonth", "day"},
     {"dow", "dow"},
     {"dayofweek", "dow"},
+    {"doy", "doy"},
+    {"dayofyear", "doy"},
     {"hour", "hour"},
     {"minute", "minute"},
     {"second", "second"},
@@ -133,20 +136,28 @@ RowNodePointer RowChecker::shaped(const ScalarFunction& function, const sql::Cal
       return choice(arguments, at);
     case FunctionShape::concatenate:
       for (RowNodePointer& argument : arguments) argument = text_value(argument, where);
-      return concatenated(arguments, 0, arguments.size(), at);
+      return concatenated(arguments, at);
     default:
       return substring(function, arguments, at);
   }
 }
 
-// As a balanced tree: a long list then stays shallow.
-RowNodePointer RowChecker::concatenated(const Nodes& arguments, std::size_t from, std::size_t to,
-                                        Position at) const {
-  if (to - from == 1) return arguments[from];
-  const std::size_t middle = from + (to - from) / 2;
-  return make_node(
-      Operation::concatenate,
-      {concatenated(arguments, from, middle, at), concatenated(arguments, middle, to, at)}, at);
+// One list of parts, however it was written.
+RowNodePointer RowChecker::concatenated(const Nodes& parts, Position at) const {
+  Nodes all;
+  for (const RowNodePointer& part : parts) {
+    if (!part->constant && part->operation == Operation::concatenate) {
+      all.insert(all.end(), part->arguments.begin(), part->arguments.end());
+    } else {
+      all.push_back(part);
+    }
+  }
+  if (all.size() == 1) return all[0];
+  if (all.size() > kMaxArguments) {
+    refuse(at, ErrorCode::unsupported,
+           fmt::format("{} texts are put together; use at most {}", all.size(), kMaxArguments));
+  }
+  return make_node(Operation::concatenate, std::move(all), at);
 }
 
 RowNodePointer RowChecker::substring(const ScalarFunction& function, const Nodes& arguments,
@@ -171,17 +182,16 @@ RowNodePointer RowChecker::substring(const ScalarFunction& function, const Nodes
       at);
 }
 
-// The new part is never longer than the old one: nested replacements could otherwise make a text
-// that exhausts memory on some row.
 RowNodePointer RowChecker::replace(const Nodes& arguments, Position at) const {
   const std::string& from = text_constant(arguments[1], "the part to replace");
   const std::string& to = text_constant(arguments[2], "the new part");
-  if (from.empty() || to.size() > from.size()) {
+  const std::size_t longest = std::max(character_count(from), character_count(to));
+  if (longest > kMaxReplacedCharacters) {
     refuse(
-        arguments[2]->position, ErrorCode::unsupported,
-        fmt::format("the new part has {} bytes and the old one {}; it may not be longer, since a "
-                    "growing text could exhaust memory on some row",
-                    to.size(), from.size()));
+        at, ErrorCode::unsupported,
+        fmt::format("a part of {} characters cannot be replaced; use at most {}, since a growing "
+                    "text could exhaust memory on some row",
+                    longest, kMaxReplacedCharacters));
   }
   return make_node(Operation::replace,
                    {text_value(arguments[0], "in REPLACE"), arguments[1], arguments[2]}, at);
@@ -223,11 +233,9 @@ RowNodePointer RowChecker::extract(const sql::Call& call, Position at) const {
   const bool named = call.arguments.size() == 1;
   const std::string field =
       named ? std::string(known_field(call.name)) : field_name(call.arguments.front());
-  if (field == "week" || field == "second") {
-    refuse(
-        at, ErrorCode::unsupported,
-        fmt::format("{}s cannot be extracted; use year, quarter, month, day, dow, hour or minute",
-                    field));
+  if (field == "week") {
+    refuse(at, ErrorCode::unsupported,
+           "weeks of a year differ between engines; write DATE_TRUNC('week', x)");
   }
   RowNodePointer operand = dated_value(node(call.arguments.back()), "to take a part of");
   if (operand->kind == ValueKind::date && is_time_of_day(field)) {
@@ -243,7 +251,8 @@ RowNodePointer RowChecker::truncate_date(const sql::Call& call, Position at) con
   const bool swapped = !is_text(call.arguments[0]) && is_field_word(call.arguments[1]);
   const std::string field = field_name(call.arguments[swapped ? 1 : 0]);
   RowNodePointer operand = dated_value(node(call.arguments[swapped ? 0 : 1]), "in DATE_TRUNC");
-  if (field == "dow" || (operand->kind == ValueKind::date && is_time_of_day(field))) {
+  const bool part = field == "dow" || field == "doy" || field == "second";
+  if (part || (operand->kind == ValueKind::date && is_time_of_day(field))) {
     refuse(at, ErrorCode::invalid_argument,
            fmt::format("{} cannot be truncated to {}; use year, quarter, month, week or day",
                        in_words(operand->kind), field));

@@ -130,8 +130,7 @@ RowNodePointer RowChecker::of(const sql::Binary& binary, Position at) const {
     case BinaryOperator::greater_equal:
       return make_node(operation, comparable({node(binary.left), node(binary.right)}), at);
     case BinaryOperator::concatenate:
-      return make_node(
-          operation,
+      return concatenated(
           {text_value(node(binary.left), "beside ||"), text_value(node(binary.right), "beside ||")},
           at);
     default:
@@ -239,9 +238,7 @@ RowNodePointer RowChecker::cast_number(RowNodePointer operand, const sql::TypeNa
   }
   switch (type.type) {
     case ScalarType::smallint:
-      return to_whole(std::move(operand), 16);
     case ScalarType::integer:
-      return to_whole(std::move(operand), 32);
     case ScalarType::bigint:
       return to_whole(std::move(operand));
     case ScalarType::decimal:

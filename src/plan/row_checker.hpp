@@ -92,8 +92,7 @@ class RowChecker {
   RowNodePointer extract(const sql::Call& call, sql::Position at) const;
   RowNodePointer truncate_date(const sql::Call& call, sql::Position at) const;
   RowNodePointer days_between(const sql::Call& call, sql::Position at) const;
-  RowNodePointer concatenated(const Nodes& arguments, std::size_t from, std::size_t to,
-                              sql::Position at) const;
+  RowNodePointer concatenated(const Nodes& parts, sql::Position at) const;
   // The field that an argument names: 'month', or the bare word MONTH.
   std::string field_name(const sql::Expression& argument) const;
 

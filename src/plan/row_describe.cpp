@@ -148,7 +148,8 @@ void describe_extract(RowNode& node) {
     int to;
   };
   constexpr Field kFields[] = {{"quarter", 1, 4}, {"month", 1, 12}, {"day", 1, 31},
-                               {"dow", 0, 6},     {"hour", 0, 23},  {"minute", 0, 59}};
+                               {"dow", 0, 6},     {"doy", 1, 366},  {"second", 0, 59},
+                               {"hour", 0, 23},   {"minute", 0, 59}};
   describe_whole(node, {});
   const std::string& name = std::get<std::string>(*node.arguments[0]->constant);
   for (const Field& field : kFields) {

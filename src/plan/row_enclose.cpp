@@ -20,6 +20,16 @@ Interval from_ends(const RowNode& node, const Interval& a) {
   return {at(a.lower), at(a.upper)};
 }
 
+// What is tiny may have become zero.
+Interval down_to_zero(const Interval& interval) {
+  constexpr double kTiny = 1e-300;
+  const bool tiny = absolute(interval).lower < kTiny;
+  return tiny ? hull(interval, Interval::point(0)) : interval;
+}
+
+// Below e^700: a power beyond it is NULL.
+constexpr double kLargestPower = 1e304;
+
 Interval extremes(const RowNode& node, std::span<const Interval> arguments) {
   Interval result = arguments.front();
   for (const Interval& one : arguments) {
@@ -55,11 +65,13 @@ Interval enclose(const RowNode& node, std::span<const Interval> arguments) {
     case Operation::log_2:
       return log_base(a, 2);
     case Operation::exponential:
-      return exponential(a);
+      return a.upper > kMaxExponent ? Interval{} : down_to_zero(exponential(a));
     case Operation::square_root:
       return square_root(a);
-    case Operation::power:
-      return power(a, b);
+    case Operation::power: {
+      const Interval result = down_to_zero(power(a, b));
+      return absolute(result).upper > kLargestPower ? Interval{} : result;
+    }
     case Operation::greatest:
     case Operation::least:
       return extremes(node, arguments);

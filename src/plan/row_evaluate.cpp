@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace shoal::plan {
 namespace {
@@ -26,12 +26,26 @@ Value optional_text(std::optional<std::string> result) {
   return result ? Value(std::move(*result)) : Value();
 }
 
-// As DuckDB rounds: a step that overflows leaves the number alone.
+// As the guarded form rounds: where nothing is left to round, the number itself.
 double round_to(double value, double decimals) {
+  if (std::fabs(value) >= (decimals < 0 ? 1e300 : 1e16)) return value;
+  if (std::fabs(value) < 1e-200) return 0;
   const double scale = std::pow(10.0, std::fabs(decimals));
-  const double result =
-      decimals < 0 ? std::round(value / scale) * scale : std::round(value * scale) / scale;
-  return std::isfinite(result) ? result : value;
+  return decimals < 0 ? std::round(value / scale) * scale : std::round(value * scale) / scale;
+}
+
+// As the guarded forms do it: beyond e^700 there is no result, below e^-700 it is zero.
+Value exponential(double x) {
+  if (x > kMaxExponent) return {};
+  return x < -kLogRange ? 0.0 : std::exp(x);
+}
+
+Value power(double a, double b) {
+  if (a == 0) return b > 0 ? Value(0.0) : b == 0 ? Value(1.0) : Value();
+  if (a < 0 && (std::floor(b) != b || std::fabs(b) > 0x1p53)) return {};
+  const double logarithm = b * std::log(std::fabs(a));
+  if (!(logarithm <= kLogRange)) return {};
+  return logarithm < -kLogRange ? Value(0.0) : finite(std::pow(a, b));
 }
 
 Value arithmetic(Operation operation, double a, double b) {
@@ -47,7 +61,7 @@ Value arithmetic(Operation operation, double a, double b) {
     case Operation::modulo:
       return b == 0 ? Value() : finite(std::fmod(a, b));
     case Operation::power:
-      return finite(std::pow(a, b));
+      return power(a, b);
     default:
       return {};
   }
@@ -76,12 +90,21 @@ Value of_number(Operation operation, double x) {
     case Operation::log_2:
       return x > 0 ? finite(std::log(x) / std::log(2.0)) : Value();
     case Operation::exponential:
-      return finite(std::exp(x));
+      return exponential(x);
     case Operation::square_root:
       return x >= 0 ? finite(std::sqrt(x)) : Value();
     default:
       return {};
   }
+}
+
+Value joined(std::span<const Value> parts) {
+  std::string all;
+  for (const Value& part : parts) {
+    if (character_count(text(part)) > kMaxGrowingCharacters) return {};
+    all += text(part);
+  }
+  return all;
 }
 
 Value of_text(const RowNode& node, std::span<const Value> arguments) {
@@ -110,9 +133,10 @@ Value of_text(const RowNode& node, std::span<const Value> arguments) {
     case Operation::contains:
       return first.find(text(arguments[1])) != std::string::npos;
     case Operation::replace:
+      if (character_count(first) > kMaxGrowingCharacters) return {};
       return replace_all(first, text(arguments[1]), text(arguments[2]));
     case Operation::concatenate:
-      return substring(first + text(arguments[1]), 1, kMaxJoinedCharacters);
+      return joined(arguments);
     case Operation::like:
       return is_like(first, text(arguments[1])) != node.negated;
     case Operation::extract: {
@@ -130,37 +154,55 @@ Value of_text(const RowNode& node, std::span<const Value> arguments) {
   }
 }
 
-// Digits with an optional sign, point and exponent: what every engine reads alike.
-std::optional<double> plain_number(std::string_view written) {
-  if (written.starts_with('+')) written.remove_prefix(1);
-  if (written.empty() || written.find_first_not_of("+-.eE0123456789") != std::string_view::npos) {
-    return std::nullopt;
+// -12, 3.5, 1e-6: digits with an optional sign, decimals and exponent, as the guarded conversion
+// reads them. The name says what may stand before and after.
+bool is_plain_number(std::string_view written) {
+  constexpr std::size_t kLongest = 100;
+  if (written.size() > kLongest) return false;
+  const auto take_digits = [&written] {
+    const std::size_t count = std::min(written.find_first_not_of("0123456789"), written.size());
+    written.remove_prefix(count);
+    return count;
+  };
+  if (written.starts_with('-')) written.remove_prefix(1);
+  if (take_digits() == 0) return false;
+  if (written.starts_with('.')) {
+    written.remove_prefix(1);
+    if (take_digits() == 0) return false;
   }
-  double value = 0;
-  const auto result = std::from_chars(written.data(), written.data() + written.size(), value);
-  const bool good = result.ec == std::errc() && result.ptr == written.data() + written.size();
-  return good && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  if (written.starts_with('e') || written.starts_with('E')) {
+    written.remove_prefix(1);
+    if (written.starts_with('+') || written.starts_with('-')) written.remove_prefix(1);
+    const std::size_t exponent = take_digits();
+    if (exponent == 0 || exponent > 3) return false;
+  }
+  return written.empty();
+}
+
+bool is_plain_whole(std::string_view written) {
+  if (written.starts_with('-')) written.remove_prefix(1);
+  return !written.empty() && written.size() <= 19 &&
+         written.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 Value to_number(const RowNode& node, const Value& value) {
   double result = 0;
-  if (const bool* truth = std::get_if<bool>(&value)) {
-    result = *truth ? 1 : 0;
-  } else if (const std::string* written = std::get_if<std::string>(&value)) {
-    const auto read = plain_number(*written);
-    if (!read) return {};
-    result = *read;
+  if (const bool* truth = std::get_if<bool>(&value)) return *truth ? 1.0 : 0.0;
+  if (const std::string* written = std::get_if<std::string>(&value)) {
+    if (node.whole ? !is_plain_whole(*written) : !is_plain_number(*written)) return {};
+    result = std::strtod(written->c_str(), nullptr);
   } else {
     result = number(value);
   }
-  if (!node.whole) return result;
-  const double limit = std::ldexp(1.0, node.width - 1);
+  if (!node.whole) return finite(result);
   result = std::round(result) + 0.0;  // BIGINT has no -0
-  return result >= -limit && result < limit ? Value(result) : Value();
+  return std::fabs(result) <= kMaxWhole ? Value(result) : Value();
 }
 
-Value to_text(const Value& value) {
+// Timestamps without decimals of a second.
+Value to_text(const RowNode& from, const Value& value) {
   if (const double* whole = std::get_if<double>(&value)) return fmt::format("{:.0f}", *whole);
+  if (from.kind == ValueKind::timestamp) return text(value).substr(0, 19);
   return optional_text(key_text(value));
 }
 
@@ -179,7 +221,7 @@ Value converted(const RowNode& node, const Value& value) {
     case ValueKind::number:
       return to_number(node, value);
     case ValueKind::text:
-      return to_text(value);
+      return to_text(*node.arguments[0], value);
     case ValueKind::boolean:
       if (std::holds_alternative<bool>(value)) return value;
       return to_truth(to_lower(text(value)));
@@ -352,7 +394,6 @@ bool is_exact(const RowNode& node, std::span<const Value> arguments) {
     case Operation::length:
       return is_ascii(*first);
     case Operation::convert:
-      // Engines read more texts than these as numbers and dates.
       return node.kind == ValueKind::text || !is_null(converted(node, *first));
     default:
       return true;

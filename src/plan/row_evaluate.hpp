@@ -20,6 +20,13 @@ bool is_exact(const RowNode& node, std::span<const Value> arguments);
 // numbers, and for conversions to whole numbers.
 Interval enclose(const RowNode& node, std::span<const Interval> arguments);
 
+// The largest whole number that a conversion gives; 64 bits hold a little more.
+inline constexpr double kMaxWhole = 9.2e18;
+// EXP(x) has a result to here, and a power to the logarithm below; where the logarithm is further
+// below zero than this, the result is zero.
+inline constexpr double kMaxExponent = 709;
+inline constexpr double kLogRange = 700;
+
 // Truth of a comparison operation for an order below, at or above zero.
 bool holds(Operation comparison, int order);
 

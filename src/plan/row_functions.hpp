@@ -38,7 +38,8 @@ struct ScalarFunction {
   std::string_view example;  // a right way to write it
 };
 
-inline constexpr std::size_t kAnyNumber = 1'000;
+// Of a function that takes any number; the printer of guarded calls takes no more.
+inline constexpr std::size_t kMaxArguments = 100;
 
 const ScalarFunction* find_function(std::string_view upper);
 

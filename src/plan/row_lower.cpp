@@ -1,5 +1,7 @@
 #include "plan/row_lower.hpp"
 
+#include "plan/row_text.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 
@@ -50,7 +52,9 @@ constexpr auto kCalls = std::to_array<std::pair<Operation, const char*>>({
     {Operation::starts_with, "STARTS_WITH"},
     {Operation::ends_with, "ENDS_WITH"},
     {Operation::contains, "CONTAINS"},
+    {Operation::length, "LENGTH"},
     {Operation::replace, "REPLACE"},
+    {Operation::concatenate, "CONCAT"},
     {Operation::matches, "REGEXP_MATCHES"},
 });
 
@@ -90,6 +94,25 @@ ScalarType engine_type(const RowNode& node) {
   return ScalarType::varchar;
 }
 
+// As the names of conversions have it.
+std::string_view type_word(const RowNode& node) {
+  switch (node.kind) {
+    case ValueKind::number:
+      return node.whole ? "BIGINT" : "DOUBLE";
+    case ValueKind::text:
+      return "TEXT";
+    case ValueKind::boolean:
+      return "BOOLEAN";
+    case ValueKind::date:
+      return "DATE";
+    case ValueKind::timestamp:
+      break;
+  }
+  return "TIMESTAMP";
+}
+
+std::string upper_case(std::string_view text) { return change_case(text, true); }
+
 // With an exponent, so that an engine reads it as a double and not as a decimal.
 std::string double_digits(double positive) {
   std::string digits = format_number(positive);
@@ -108,15 +131,8 @@ class Lowering {
         return inputs_.at(node.input);
       case Operation::convert:
         return converted(node);
-      case Operation::concatenate:
-        return make(sql::Call{"SUBSTR",
-                              {joined(node), whole(1, node),
-                               whole(static_cast<std::int64_t>(kMaxJoinedCharacters), node)}},
-                    node);
       case Operation::sign:
         return cast(make(sql::Call{"SIGN", {argument(node, 0)}}, node), ScalarType::bigint, node);
-      case Operation::length:
-        return cast(make(sql::Call{"LENGTH", {argument(node, 0)}}, node), ScalarType::bigint, node);
       case Operation::log_2:
         return make(sql::Call{"SAFE_DIVIDE",
                               {make(sql::Call{"SAFE_LN", {argument(node, 0)}}, node),
@@ -144,9 +160,9 @@ class Lowering {
     return Expression(std::move(kind), node.position);
   }
 
-  static Expression cast(Expression operand, ScalarType type, const RowNode& node,
-                         bool may_fail = false) {
-    return make(sql::Cast{std::move(operand), {type}, may_fail}, node);
+  // Of a conversion that every value survives.
+  static Expression cast(Expression operand, ScalarType type, const RowNode& node) {
+    return make(sql::Cast{std::move(operand), {type}, false}, node);
   }
 
   static Expression whole(std::int64_t value, const RowNode& node) {
@@ -202,17 +218,6 @@ class Lowering {
     return all;
   }
 
-  // One chain of || without the limit in between.
-  Expression joined(const RowNode& node) const {
-    const auto part = [this](const RowNode& one) {
-      const bool inner = !one.constant && one.operation == Operation::concatenate;
-      return inner ? joined(one) : lower(one);
-    };
-    return make(sql::Binary{BinaryOperator::concatenate, part(*node.arguments[0]),
-                            part(*node.arguments[1])},
-                node);
-  }
-
   // CASE x WHEN TRUE THEN a WHEN FALSE THEN b END: every dialect has it, and NULL stays NULL.
   static Expression by_truth(Expression operand, Expression if_true, Expression if_false,
                              const RowNode& node) {
@@ -235,43 +240,29 @@ class Lowering {
       return by_truth(std::move(operand), make(Literal{LiteralKind::string, "true"}, node),
                       make(Literal{LiteralKind::string, "false"}, node), node);
     }
-    if (node.kind != ValueKind::number) {
-      return cast(std::move(operand), engine_type(node), node, true);
-    }
-    if (from.kind == ValueKind::number && !node.whole) {
+    if (from.kind == ValueKind::number && node.kind == ValueKind::number && !node.whole) {
       return cast(std::move(operand), ScalarType::double_precision, node);  // any BIGINT fits
     }
-    if (!node.whole) return cast(std::move(operand), ScalarType::double_precision, node, true);
-    if (from.kind == ValueKind::number && !from.integral) {
-      operand = make(sql::Call{"ROUND", {std::move(operand)}}, node);
-    }
-    const ScalarType narrow = node.width == 16   ? ScalarType::smallint
-                              : node.width == 32 ? ScalarType::integer
-                                                 : ScalarType::bigint;
-    Expression narrowed = cast(std::move(operand), narrow, node, true);
-    return narrow == ScalarType::bigint ? narrowed
-                                        : cast(std::move(narrowed), ScalarType::bigint, node);
+    return make(sql::Call{fmt::format("SAFE_{}_TO_{}", type_word(from), type_word(node)),
+                          {std::move(operand)}},
+                node);
   }
 
-  // A date is truncated as a timestamp: there the years are few enough that none falls out of the
-  // range of dates.
+  // DATE_TRUNC to a day or more gives a DATE.
   Expression dated(const RowNode& node) const {
     if (node.operation == Operation::days_between) {
       const Expression day = make(Literal{LiteralKind::string, "day"}, node);
-      return cast(make(sql::Call{"DATE_DIFF", {day, argument(node, 0), argument(node, 1)}}, node),
-                  ScalarType::bigint, node);
+      return make(sql::Call{"DATE_DIFF", {day, argument(node, 0), argument(node, 1)}}, node);
     }
-    const Expression field = argument(node, 0);
-    Expression operand = argument(node, 1);
+    const std::string& name = std::get<std::string>(*node.arguments[0]->constant);
     if (node.operation == Operation::extract) {
-      return cast(make(sql::Call{"EXTRACT", {field, std::move(operand)}}, node), ScalarType::bigint,
-                  node);
+      const Expression field = make(Literal{LiteralKind::string, upper_case(name)}, node);
+      return make(sql::Call{"EXTRACT", {field, argument(node, 1)}}, node);
     }
-    if (node.kind == ValueKind::date) {
-      operand = cast(std::move(operand), ScalarType::timestamp, node, true);
-    }
-    return cast(make(sql::Call{"DATE_TRUNC", {field, std::move(operand)}}, node), engine_type(node),
-                node, true);
+    Expression truncated =
+        make(sql::Call{"DATE_TRUNC", {argument(node, 0), argument(node, 1)}}, node);
+    if (node.kind == ValueKind::date || name == "hour" || name == "minute") return truncated;
+    return make(sql::Call{"SAFE_DATE_TO_TIMESTAMP", {std::move(truncated)}}, node);
   }
 
   Expression chosen(const RowNode& node) const {

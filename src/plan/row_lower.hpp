@@ -1,6 +1,6 @@
 // From a checked expression to SQL that no value in any row can make fail: arithmetic and
-// mathematics as guarded calls (SAFE_ADD, SAFE_LN, ...), conversions as TRY_CAST, every type
-// spelled out. What each call means in a dialect is the printer's.
+// mathematics and conversions as guarded calls (SAFE_ADD, SAFE_LN, SAFE_TEXT_TO_DOUBLE), every type
+// spelled out. What each call is in a dialect is the printer's.
 #pragma once
 
 #include "plan/row_node.hpp"

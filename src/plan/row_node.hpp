@@ -78,17 +78,18 @@ enum class Operation {
   ends_with,
   contains,
   replace,
-  concatenate,
-  matches,  // a regular expression
+  concatenate,  // two or more, none of them a concatenation
+  matches,      // a regular expression
   // Dates and timestamps; the field is a constant and comes first.
   extract,
   truncate_date,
   days_between,  // from the first to the second
 };
 
-// A text longer than this is cut where texts are put together: doubling a text again and again
-// could otherwise exhaust memory on some row.
-inline constexpr std::size_t kMaxJoinedCharacters = 65'536;
+// Longer texts are NULL where texts are put together or parts of them replaced: a text that grows
+// again and again could otherwise exhaust memory on some row.
+inline constexpr std::size_t kMaxGrowingCharacters = 10'000;
+inline constexpr std::size_t kMaxReplacedCharacters = 100;
 
 struct RowNode;
 using RowNodePointer = std::shared_ptr<const RowNode>;
@@ -108,8 +109,6 @@ struct RowNode {
   std::shared_ptr<const std::vector<std::string>> values = nullptr;  // as ValueType has them
   std::optional<Value> constant = std::nullopt;
   std::optional<std::int64_t> exact = std::nullopt;  // a whole constant, beyond 2^53 too
-  // How a converted number is limited: the width of the integer it must fit, or decimals kept.
-  int width = 64;
 
   std::size_t depth = 1;
   sql::Position position = {};

@@ -5,19 +5,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace shoal::plan {
 namespace {
 
-constexpr std::size_t kMaxGroups = 50;
+constexpr std::size_t kMaxGroups = 20;
+constexpr std::size_t kMaxCount = 100;
 
 struct Fault {
   std::string why;
 };
 
-bool is_punctuation(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; }
 bool is_ascii_byte(char c) { return static_cast<unsigned char>(c) < 0x80U; }
+
+bool is_one_of(char c, std::string_view signs) { return signs.find(c) != std::string_view::npos; }
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 // Recursive descent; each part gives its size with repetitions multiplied out.
 class PatternReader {
@@ -65,20 +70,21 @@ class PatternReader {
   }
 
   std::size_t repeated(std::size_t depth) {
-    const bool anchor = rest_.front() == '^' || rest_.front() == '$';
+    const bool anchor = is_one_of(rest_.front(), "^$");
+    const bool group = rest_.front() == '(';
     const std::size_t size = part(depth);
     std::size_t times = 1;
     if (take('*') || take('+') || take('?')) {
       times = 2;
     } else if (take('{')) {
+      if (group) throw Fault{"a counted group; write the group as often as you need it"};
       times = counted();
     } else {
       return size;
     }
     if (anchor) throw Fault{"a repetition of ^ or $; leave it out"};
-    take('?');
-    if (!rest_.empty() && std::string_view("*+?{").find(rest_.front()) != std::string_view::npos) {
-      throw Fault{"a repetition of a repetition; put the inner one in ( )"};
+    if (!rest_.empty() && is_one_of(rest_.front(), "*+?{")) {
+      throw Fault{"a repetition of a repetition; write one of * + ? {2} {2,5}"};
     }
     return checked(size * times);
   }
@@ -87,8 +93,10 @@ class PatternReader {
     const char c = next();
     switch (c) {
       case '(': {
-        if (take('?') && !take(':')) {
-          throw Fault{"(? stands only before a colon; write LOWER(x) to match without case"};
+        if (rest_.starts_with('?')) {
+          throw Fault{
+              "a group that begins with ?; write plain groups, and LOWER(x) to match "
+              "without case"};
         }
         const std::size_t size = alternatives(depth + 1);
         if (!take(')')) throw Fault{"a ( without a )"};
@@ -98,7 +106,9 @@ class PatternReader {
         character_class();
         return 1;
       case '\\':
-        escape("dDwWsSbB");
+        if (!is_one_of(next(), ".[]{}()*+?^$|\\/-")) {
+          throw Fault{"a backslash before what is no sign; write classes out, for example [0-9]"};
+        }
         return 1;
       case '*':
       case '+':
@@ -117,37 +127,23 @@ class PatternReader {
     }
   }
 
-  // Returns whether it stands for one character.
-  bool escape(std::string_view letters) {
+  // ASCII only, and no sign that some engine reads in its own way.
+  char class_character() {
     const char c = next();
-    if (letters.find(c) != std::string_view::npos) return false;
-    if (!is_ascii_byte(c) || !is_punctuation(c)) {
-      throw Fault{"a backslash before what is no sign; write for example \\d, \\w, \\s or \\."};
+    if (c < ' ' || c > '~' || is_one_of(c, "[]\\^-&")) {
+      throw Fault{"a class of other than plain characters; write for example [a-z_.]"};
     }
-    return true;
+    return c;
   }
 
   void character_class() {
     take('^');
     if (rest_.starts_with(']')) throw Fault{"an empty class []; write \\] for the sign itself"};
     while (!take(']')) {
-      const char from = next();
-      if (from == '[') throw Fault{"a [ inside a class; write \\[ for the sign itself"};
-      if (from == '&') {
-        if (rest_.starts_with('&')) throw Fault{"&& inside a class; write & once"};
-      }
-      char low = from;
-      const bool single = from != '\\' || [this, &low] {
-        low = rest_.empty() ? '\0' : rest_.front();
-        return escape("dDwWsS");
-      }();
-      const bool range = rest_.size() > 1 && rest_.front() == '-' && rest_[1] != ']';
-      if (!range) continue;
-      take('-');
-      const char high = next();
-      const bool plain = single && is_ascii_byte(low) && is_ascii_byte(high) && high != '\\' &&
-                         high != '[' && high != '-';
-      if (!plain || low > high) {
+      const char low = class_character();
+      if (!take('-')) continue;
+      const char high = class_character();
+      if (!is_letter_or_digit(low) || !is_letter_or_digit(high) || low > high) {
         throw Fault{"a range in a class runs from a lower to a higher letter or digit, as in a-z"};
       }
     }
@@ -155,21 +151,22 @@ class PatternReader {
 
   std::size_t counted() {
     const std::size_t low = count();
-    std::size_t high = low;
-    if (take(',')) high = rest_.starts_with('}') ? low + 1 : count();
-    if (!take('}') || high < low) throw Fault{"a repetition is written {2}, {2,} or {2,5}"};
+    const std::size_t high = take(',') ? count() : low;
+    if (!take('}') || high < low) throw Fault{"a repetition is written {2} or {2,5}"};
     return std::max<std::size_t>(high, 1);
   }
 
   std::size_t count() {
     std::size_t value = 0;
     std::size_t digits = 0;
-    while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
+    while (digits < 4 && !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
       value = 10 * value + static_cast<std::size_t>(next() - '0');
-      if (++digits > 4) break;
+      ++digits;
     }
-    if (digits == 0 || digits > 4) throw Fault{"a repetition is written {2}, {2,} or {2,5}"};
-    return checked(value);
+    if (digits == 0 || value > kMaxCount) {
+      throw Fault{fmt::format("a repetition is written {{2}} or {{2,5}}, at most {}", kMaxCount)};
+    }
+    return value;
   }
 
   std::string_view rest_;

@@ -1,9 +1,9 @@
 // Which regular expressions a query may hold: those that every engine compiles, whatever the row,
 // and reads alike. An engine that met a pattern it rejects would fail in the middle of the data.
 //
-// Letters, . ^ $, classes such as [a-z0-9] and [^,], \d \w \s \b (and upper case), a punctuation
-// mark after a backslash, groups ( ) and (?: ), |, and * + ? {2} {2,} {2,5}, each with ? for the
-// shortest. Repetitions multiplied out, a pattern has at most kMaxPatternSize parts.
+// Letters, . ^ $, classes such as [a-z0-9_] and [^,], a punctuation mark after a backslash, groups
+// ( ), |, * + ?, and {2} {2,5} after a single character. Repetitions multiplied out, a pattern has
+// at most kMaxPatternSize parts.
 #pragma once
 
 #include <cstddef>

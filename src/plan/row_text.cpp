@@ -126,6 +126,11 @@ std::optional<int> extract_field(std::string_view field, std::string_view date) 
   if (field == "day") return digits(date, 8, 2);
   if (field == "hour") return has_time ? digits(date, 11, 2) : 0;
   if (field == "minute") return has_time ? digits(date, 14, 2) : 0;
+  if (field == "second") return has_time ? digits(date, 17, 2) : 0;
+  if (field == "doy") {
+    const std::string january = date_text(digits(date, 0, 4), 1, 1);
+    return static_cast<int>((day_of(date) - day_of(january)).count()) + 1;
+  }
   if (field == "dow") {
     return static_cast<int>(std::chrono::weekday(day_of(date)).c_encoding());
   }
@@ -152,7 +157,6 @@ std::optional<std::string> truncate_date(std::string_view field, std::string_vie
   if (!has_time) return std::string(date);
   if (field == "hour") return std::string(date.substr(0, 13)) + ":00:00";
   if (field == "minute") return std::string(date.substr(0, 16)) + ":00";
-  if (field == "second") return std::string(date.substr(0, 19));
   return std::nullopt;
 }
 

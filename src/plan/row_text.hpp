@@ -21,9 +21,10 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 // In the pattern % is any text, _ any character, nothing an escape.
 bool is_like(std::string_view text, std::string_view pattern);
 
-// year, quarter, month, day, dow (Sunday is 0), hour, minute; none if the text is no date.
+// year, quarter, month, day, dow (Sunday is 0), doy, hour, minute, second; none if the text is no
+// date.
 std::optional<int> extract_field(std::string_view field, std::string_view date);
-// year, quarter, month, week (from Monday), day, hour, minute, second; the result has the notation
+// year, quarter, month, week (from Monday), day, hour, minute; the result has the notation
 // of the argument. None if it falls out of the years 1 to 9999.
 std::optional<std::string> truncate_date(std::string_view field, std::string_view date);
 std::optional<long long> days_between(std::string_view from, std::string_view to);

@@ -110,7 +110,7 @@ class RowGenerator {
           case 0:
             return call(pick({"YEAR", "MONTH", "DAY", "QUARTER", "DAYOFWEEK"}), {date(depth - 1)});
           case 1:
-            return call(pick({"HOUR", "MINUTE", "YEAR"}), {timestamp(depth - 1)});
+            return call(pick({"HOUR", "MINUTE", "SECOND", "DAYOFYEAR"}), {timestamp(depth - 1)});
           default:
             return call("DATE_DIFF", {"'day'", date(depth - 1), timestamp(depth - 1)});
         }
@@ -130,7 +130,8 @@ class RowGenerator {
       case 2:
         return call(pick({"LEFT", "RIGHT"}), {one(), pick({"0", "1", "4"})});
       case 3:
-        return call("REPLACE", {one(), pick({"'a'", "'is'", "' '"}), pick({"''", "'x'"})});
+        return call("REPLACE",
+                    {one(), pick({"'a'", "'is'", "' '", "''"}), pick({"''", "'x'", "'aaa'"})});
       case 4:
         return "(" + one() + " || " + one() + ")";
       case 5:
@@ -145,7 +146,8 @@ class RowGenerator {
   }
 
   std::string truth(int depth) {
-    if (depth <= 0) return pick({"married", "(age > 40)", "(city = 'Rome')", "TRUE", "(birth IS NULL)"});
+    if (depth <= 0)
+      return pick({"married", "(age > 40)", "(city = 'Rome')", "TRUE", "(birth IS NULL)"});
     const plan::ValueKind of = kind();
     const auto one = [&] { return expression(of, depth - 1); };
     switch (below(11)) {
@@ -185,7 +187,7 @@ class RowGenerator {
       case 1:
         return "CAST(" + timestamp(depth - 1) + " AS DATE)";
       case 2:
-        return engine_ ? "CAST(" + text(depth - 1) + " AS DATE)" : date(depth - 1);
+        return "CAST(" + text(depth - 1) + " AS DATE)";
       default:
         return chosen(plan::ValueKind::date, depth);
     }
@@ -195,9 +197,8 @@ class RowGenerator {
     if (depth <= 0) return pick({"seen", "seen", "TIMESTAMP '2000-02-29 12:30:00'"});
     switch (below(3)) {
       case 0:
-        return call("DATE_TRUNC",
-                    {pick({"'year'", "'month'", "'week'", "'hour'", "'minute'", "'second'"}),
-                     timestamp(depth - 1)});
+        return call("DATE_TRUNC", {pick({"'year'", "'month'", "'week'", "'hour'", "'minute'"}),
+                                   timestamp(depth - 1)});
       case 1:
         return "CAST(" + date(depth - 1) + " AS TIMESTAMP)";
       default:

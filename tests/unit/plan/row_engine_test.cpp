@@ -103,7 +103,10 @@ TEST(RowEngine, NoValueMakesAnExpressionFail) {
                                          "(SELECT " +
                                          sql + " AS v FROM people)"))
         << drawn.text;
-    EXPECT_EQ(rows[0][2], engine_type(drawn.typed.type)) << drawn.text << "\n" << sql;
+    // DuckDB folds what is always NULL to a NULL of no type.
+    if (rows[0][1] != "0") {
+      EXPECT_EQ(rows[0][2], engine_type(drawn.typed.type)) << drawn.text << "\n" << sql;
+    }
     if (!drawn.typed.type.nullable && drawn.text.find("CASE") == std::string::npos) {
       EXPECT_EQ(rows[0][0], rows[0][1]) << drawn.text << " is NULL on some row";
     }

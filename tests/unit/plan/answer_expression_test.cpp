@@ -124,6 +124,9 @@ TEST(AnswerExpression, OpenConditionsWidenTheInterval) {
   EXPECT_EQ(answer("CASE WHEN COUNT(*) > 95 AND city = 'Rome' THEN 1 ELSE 2 END"),
             (AnswerValue{2.0, 2, 2}));
   EXPECT_EQ(answer("CASE WHEN COUNT(*) > 95 THEN 1 END").lower, -kInfinity);
+  EXPECT_EQ(answer("CASE WHEN 1 / (COUNT(*) - 95) IS NULL THEN 1 ELSE 2 END"),
+            (AnswerValue{2.0, 1, 2}));
+  EXPECT_EQ(answer("CASE WHEN COUNT(*) IS NULL THEN 1 ELSE 2 END"), (AnswerValue{2.0, 2, 2}));
 }
 
 TEST(AnswerExpression, ThreeValuedLogic) {

@@ -36,6 +36,22 @@ inline double rank_error_of(const Histogram& histogram, std::size_t step, double
   return std::max({0.0, below - target, target - at_or_below});
 }
 
+struct StepPair {
+  std::int64_t least;
+  std::int64_t most;
+};
+
+// All exact quantiles: at most r values below, at least r at or below.
+inline StepPair exact_steps(const Histogram& histogram, double rank) {
+  StepPair pair{-1, -1};
+  for (std::size_t step = 0; step < histogram.size(); ++step) {
+    if (rank_error_of(histogram, step, rank) > 1e-9) continue;
+    if (pair.least < 0) pair.least = static_cast<std::int64_t>(step);
+    pair.most = static_cast<std::int64_t>(step);
+  }
+  return pair;
+}
+
 inline std::vector<double> choice_law(const std::vector<double>& errors, double scale) {
   std::vector<long double> weights;
   long double sum = 0;

@@ -240,22 +240,6 @@ std::vector<Data> data_sets() {
           {"none", Histogram(2000, 0)}};
 }
 
-struct StepPair {
-  std::int64_t least;
-  std::int64_t most;
-};
-
-// All exact quantiles: at most r values below, at least r at or below.
-StepPair exact_steps(const Histogram& histogram, double rank) {
-  StepPair pair{-1, -1};
-  for (std::size_t step = 0; step < histogram.size(); ++step) {
-    if (test::rank_error_of(histogram, step, rank) > 1e-9) continue;
-    if (pair.least < 0) pair.least = static_cast<std::int64_t>(step);
-    pair.most = static_cast<std::int64_t>(step);
-  }
-  return pair;
-}
-
 // 1000 runs each of 5 data sets and 2 quantiles; each fails wrongly with probability below 1e-6.
 TEST(QuantileChoice, IntervalsHoldAllExactQuantiles) {
   constexpr int kRuns = 1000;
@@ -265,7 +249,7 @@ TEST(QuantileChoice, IntervalsHoldAllExactQuantiles) {
     const auto leaves = test::leaves_of(data.histogram, 0);
     for (const Fraction fraction : {Fraction{1, 2}, Fraction{1, 20}}) {
       const double rank = target_rank(fraction, test::total_of(data.histogram));
-      const StepPair exact = exact_steps(data.histogram, rank);
+      const test::StepPair exact = test::exact_steps(data.histogram, rank);
       const QuantileChoice choice{fraction, 5, 10};
       test::SeededSource bits(seed++);
       std::int64_t held = 0;

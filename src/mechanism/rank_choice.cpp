@@ -87,6 +87,7 @@ struct Sums {
 // Errors fall to 0, and then rise: the weights are found from there outwards.
 Sums quick_sums(const RankRuns& all, std::int64_t denominator, const Exponent& exponent) {
   const std::vector<RankRun>& runs = all.near;
+  SHOAL_CHECK(!runs.empty());
   constexpr int kDrop = Interval128::kPrecision - kUnit;
   Sums sums{std::vector<UInt128>(runs.size()), std::vector<UInt128>(runs.size())};
   const auto put = [&](std::size_t i, const Interval128& weight) {
@@ -95,7 +96,8 @@ Sums quick_sums(const RankRuns& all, std::int64_t denominator, const Exponent& e
     sums.high[i] = ((weight.high >> kDrop) + 1) * length;
   };
   std::size_t middle = 0;
-  while (runs[middle].error != 0) ++middle;
+  while (middle + 1 < runs.size() && runs[middle].error != 0) ++middle;
+  SHOAL_CHECK(runs[middle].error == 0);
   FallingWeights weights(exponent, denominator);
   for (std::size_t i = middle + 1; i-- > 0;) put(i, weights.next(runs[i].error));
   weights.start();
@@ -159,8 +161,8 @@ std::size_t long_look(std::span<const RankRun> runs, const Exponent& exponent,
     const BigInt from = uniform.digits() * sums.low.back();
     const BigInt to = (uniform.digits() + 1) * sums.high.back();
     std::size_t index = 0;
-    while (index + 1 < runs.size() && sums.low[index] << uniform.bits() < to) ++index;
-    if (index == 0 || from >= sums.high[index - 1] << uniform.bits()) return index;
+    while (index + 1 < runs.size() && (sums.low[index] << uniform.bits()) < to) ++index;
+    if (index == 0 || from >= (sums.high[index - 1] << uniform.bits())) return index;
     uniform.extend(bits);
   }
 }

@@ -14,32 +14,27 @@ namespace {
 // Counts are kept so far from the ends of 128 bits that no difference wraps.
 constexpr Int128 kMostUnits = static_cast<Int128>(1) << 100;
 
-class SurvivorTest {
- public:
-  SurvivorTest(NoiseTails tails, Int128 least, Int128 noisy, double alpha)
-      : tails_(std::move(tails)), least_(least), noisy_(noisy), alpha_(alpha) {}
-
+struct SurvivorTest {
   // Whether n is not ruled out: counts at least as far from n as the one seen are not rarer than
   // alpha among those that pass. Rounded so that n stays in if in doubt.
   bool accepts(Int128 n) const {
-    if (n == noisy_) return true;
-    const Int128 distance = n < noisy_ ? noisy_ - n : n - noisy_;
-    const Int128 pass = least_ - n;
-    double far_up = tails_.at_least_up(std::max(distance, pass));
+    if (n == noisy) return true;
+    const Int128 distance = n < noisy ? noisy - n : n - noisy;
+    const Int128 pass = least - n;
+    double far_up = tails.at_least_up(std::max(distance, pass));
     if (pass <= -distance) {
       // P(pass <= X <= -distance), by symmetry P(distance <= X <= -pass).
       const double left =
-          numeric::subtract_up(tails_.at_least_up(distance), tails_.at_least_down(1 - pass));
+          numeric::subtract_up(tails.at_least_up(distance), tails.at_least_down(1 - pass));
       far_up = numeric::add_up(far_up, std::max(left, 0.0));
     }
-    return far_up >= numeric::multiply_down(alpha_, tails_.at_least_down(pass));
+    return far_up >= numeric::multiply_down(alpha, tails.at_least_down(pass));
   }
 
- private:
-  NoiseTails tails_;
-  Int128 least_;  // what passes
-  Int128 noisy_;
-  double alpha_;
+  const NoiseTails& tails;
+  Int128 least;  // what passes
+  Int128 noisy;
+  double alpha;
 };
 
 // The last accepted n on the way from `from` (accepted) in that direction, not beyond `limit`:
@@ -63,19 +58,18 @@ Int128 last_accepted(const SurvivorTest& test, Int128 from, Int128 limit) {
   return from + sign * inside;
 }
 
+struct Prepared {
+  NoiseTails tails;
+  std::int64_t threshold;
+  std::int64_t min_units;
+};
+
 template <class Spec>
-UnitInterval invert(const Spec& spec, Int128 noisy, Confidence confidence) {
-  const Int128 least = static_cast<Int128>(spec.threshold) + spec.min_units - 1;
-  if (noisy < least || noisy > kMostUnits / 2) {
-    throw Error(ErrorCode::invalid_argument,
-                "a noisy count is out of range; counts of groups that are shown are at least the "
-                "threshold");
-  }
-  const SurvivorTest test(NoiseTails(noise_of(spec)), least, noisy, alpha_down(confidence));
-  return {last_accepted(test, noisy, spec.min_units), last_accepted(test, noisy, kMostUnits)};
+Prepared prepare(const Spec& spec) {
+  return {NoiseTails(noise_of(spec)), spec.threshold, spec.min_units};
 }
 
-UnitInterval invert(const OptimalSelection&, Int128, Confidence) {
+Prepared prepare(const OptimalSelection&) {
   throw Error(
       ErrorCode::unsupported,
       "optimal selection releases no count, so there is no interval for it; use a threshold");
@@ -83,11 +77,33 @@ UnitInterval invert(const OptimalSelection&, Int128, Confidence) {
 
 }  // namespace
 
+struct SurvivorIntervals::State {
+  Prepared law;
+  double alpha;
+};
+
+SurvivorIntervals::SurvivorIntervals(const KeySelection& selection, Confidence confidence) {
+  validate(selection);
+  const Prepared law = std::visit([](const auto& spec) { return prepare(spec); }, selection);
+  state_ = std::make_shared<const State>(State{law, alpha_down(confidence)});
+}
+
+UnitInterval SurvivorIntervals::operator()(Int128 noisy_units) const {
+  const Prepared& law = state_->law;
+  const Int128 least = static_cast<Int128>(law.threshold) + law.min_units - 1;
+  if (noisy_units < least || noisy_units > kMostUnits / 2) {
+    throw Error(ErrorCode::invalid_argument,
+                "a noisy count is out of range; counts of groups that are shown are at least the "
+                "threshold");
+  }
+  const SurvivorTest test{law.tails, least, noisy_units, state_->alpha};
+  return {last_accepted(test, noisy_units, law.min_units),
+          last_accepted(test, noisy_units, kMostUnits)};
+}
+
 UnitInterval survivor_interval(const KeySelection& selection, Int128 noisy_units,
                                Confidence confidence) {
-  validate(selection);
-  return std::visit([&](const auto& spec) { return invert(spec, noisy_units, confidence); },
-                    selection);
+  return SurvivorIntervals(selection, confidence)(noisy_units);
 }
 
 }  // namespace shoal::mechanism

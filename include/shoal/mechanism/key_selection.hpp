@@ -127,6 +127,20 @@ LaplaceThreshold laplace_threshold(double scale, Delta delta, std::int64_t max_g
 GaussianThreshold gaussian_threshold(double sigma, Delta delta, std::int64_t max_groups,
                                      std::int64_t min_units = 1);
 
+// Selections that are (epsilon, delta), to compare: even_chance_size says which shows more. Each
+// throws invalid_argument for delta 0 and an epsilon out of reach.
+//
+// Laplace: all of epsilon for the counts and all of delta for the threshold.
+LaplaceThreshold laplace_selection(Epsilon epsilon, Delta delta, std::int64_t max_groups,
+                                   Neighbors neighbors = Neighbors::add_remove,
+                                   std::int64_t min_units = 1);
+
+// Gaussian: delta is shared between the counts and the threshold, nearly as well as can be; sigma
+// by the accountant, for max_groups counts declared together.
+GaussianThreshold gaussian_selection(Epsilon epsilon, Delta delta, std::int64_t max_groups,
+                                     Neighbors neighbors = Neighbors::add_remove,
+                                     std::int64_t min_units = 1);
+
 // The optimal selection whose event is (epsilon, delta) by adding up: each of the groups that can
 // change has an equal share, rounded down to a whole number of the units that charges are made of.
 OptimalSelection optimal_selection(Epsilon epsilon, Delta delta, std::int64_t max_groups,
@@ -147,5 +161,16 @@ struct UnitInterval {
 // invalid_argument for a count that is never shown.
 UnitInterval survivor_interval(const KeySelection& selection, Int128 noisy_units,
                                Confidence confidence);
+
+// The same, prepared for many groups. Immutable.
+class SurvivorIntervals {
+ public:
+  SurvivorIntervals(const KeySelection& selection, Confidence confidence);
+  UnitInterval operator()(Int128 noisy_units) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
 
 }  // namespace shoal::mechanism

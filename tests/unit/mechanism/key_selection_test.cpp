@@ -11,6 +11,7 @@
 #include <shoal/mechanism/key_selection.hpp>
 #include <shoal/numeric/binomial.hpp>
 #include <shoal/privacy/charge.hpp>
+#include <shoal/privacy/profile.hpp>
 
 #include <gtest/gtest.h>
 
@@ -238,6 +239,25 @@ TEST(KeySelection, OptimalSharesAddUpToNoMoreThanWasAsked) {
       EXPECT_GE(*charge.epsilon_units, 1'000'000'000'000 - 2000);
       EXPECT_LE(charge.delta_units, 1'000'000'000'000);
       EXPECT_GE(charge.delta_units, 1'000'000'000'000 - 2000);
+    }
+  }
+}
+
+TEST(KeySelection, SelectionsForAPriceMeetItAndAreNearlyTheBest) {
+  for (const Neighbors neighbors : {Neighbors::add_remove, Neighbors::replace_one}) {
+    for (const std::vector<double>& row : test::read_golden("key_selection")) {
+      const auto groups = static_cast<std::int64_t>(row.at(0));
+      const KeySelection laplace = laplace_selection(Epsilon(1), Delta(1e-6), groups, neighbors);
+      const KeySelection gaussian = gaussian_selection(Epsilon(1), Delta(1e-6), groups, neighbors);
+      const privacy::Charge charge = price(privacy_event(laplace, groups, neighbors), neighbors);
+      EXPECT_LE(*charge.epsilon_units, 1'000'000'000'000);
+      EXPECT_LE(charge.delta_units, 1'000'000'000'000);
+      const privacy::Profile profile(privacy_event(gaussian, groups, neighbors), neighbors);
+      EXPECT_LE(profile.delta(1).bounds.upper, 1e-6);
+      EXPECT_GE(profile.delta(1).bounds.lower, 0.75e-6);
+      if (neighbors == Neighbors::replace_one) continue;
+      EXPECT_EQ(even_chance_size(laplace), row.at(4));
+      EXPECT_NEAR(static_cast<double>(even_chance_size(gaussian)), row.at(5), 1);
     }
   }
 }

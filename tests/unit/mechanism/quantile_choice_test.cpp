@@ -54,14 +54,17 @@ double target_rank(const QuantileTarget& target, std::int64_t total) {
   return extreme.end == Extreme::minimum ? from_end : static_cast<double>(total) - from_end;
 }
 
-std::vector<double> value_law(const Histogram& histogram, const QuantileTarget& target,
-                              double scale) {
+std::vector<double> law_with(const Histogram& histogram, double rank, double scale) {
   std::vector<double> errors;
-  const double rank = target_rank(target, test::total_of(histogram));
   for (std::size_t step = 0; step < histogram.size(); ++step) {
     errors.push_back(test::rank_error_of(histogram, step, rank));
   }
   return test::choice_law(errors, scale);
+}
+
+std::vector<double> value_law(const Histogram& histogram, const QuantileTarget& target,
+                              double scale) {
+  return law_with(histogram, target_rank(target, test::total_of(histogram)), scale);
 }
 
 // The law of the lower end: `distance` values more on the first step, and the same rank.
@@ -69,11 +72,15 @@ std::vector<double> lower_law(Histogram histogram, const QuantileTarget& target,
                               std::int64_t distance) {
   const double rank = target_rank(target, test::total_of(histogram));
   histogram.front() += distance;
-  std::vector<double> errors;
-  for (std::size_t step = 0; step < histogram.size(); ++step) {
-    errors.push_back(test::rank_error_of(histogram, step, rank));
-  }
-  return test::choice_law(errors, scale);
+  return law_with(histogram, rank, scale);
+}
+
+// The law of the upper end: `distance` values more on the last step, and as much more rank.
+std::vector<double> upper_law(Histogram histogram, const QuantileTarget& target, double scale,
+                              std::int64_t distance) {
+  const double rank = target_rank(target, test::total_of(histogram));
+  histogram.back() += distance;
+  return law_with(histogram, rank + static_cast<double>(distance), scale);
 }
 
 using Law = std::function<std::vector<double>(const Histogram&)>;
@@ -187,6 +194,52 @@ TEST(QuantileChoicePrivacy, ExchangeBetweenGroupsIsWithinTheEvent) {
     const Law law = [&](const Histogram& h) { return value_law(h, target, scale); };
     EXPECT_LE(2 * widest_span(law, 1, kAddRemove), stated + 1e-9);
     EXPECT_LE(widest_span(law, 1, kReplace), stated + 1e-9);
+  }
+}
+
+double law_p_value(const std::vector<double>& law, const std::vector<double>& counts, int draws) {
+  double statistic = 0;
+  for (std::size_t i = 0; i < law.size(); ++i) {
+    const double expected = law[i] * draws;
+    statistic += (counts[i] - expected) * (counts[i] - expected) / expected;
+  }
+  return numeric::chi_square_tail(statistic, static_cast<int>(law.size()) - 1);
+}
+
+// What `choose` draws has the laws whose privacy is looked at above. 5 targets, each a false alarm
+// with probability below 2e-6.
+TEST(QuantileChoicePrivacy, ValuesAndEndsAreDrawnByTheseLaws) {
+  const Histogram histogram = {3, 0, 5, 1, 0, 4, 2};
+  const auto leaves = test::leaves_of(histogram, 0);
+  constexpr int kDraws = 20000;
+  std::uint64_t seed = 450;
+  for (const QuantileTarget& target : targets()) {
+    test::SeededSource bits(seed++);
+    std::vector<double> values(histogram.size(), 0.0);
+    for (int i = 0; i < kDraws; ++i) {
+      const QuantileChoice choice{target, 2.5};
+      values[static_cast<std::size_t>(
+          choose(choice, {0, 6}, leaves, Confidence(0.9), bits).value)] += 1;
+    }
+    EXPECT_GT(law_p_value(value_law(histogram, target, 2.5), values, kDraws), 1e-6);
+    if (!std::holds_alternative<Fraction>(target)) continue;
+    // The inner end of the pair is the lower one where upper and lower are never exchanged: take
+    // the smaller of both, and its law from both.
+    const std::int64_t distance = extreme_rank(2, 7, Confidence(0.75));
+    const std::vector<double> lower = lower_law(histogram, target, 2, distance);
+    const std::vector<double> upper = upper_law(histogram, target, 2, distance);
+    std::vector<double> smaller_law(histogram.size(), 0.0);
+    for (std::size_t a = 0; a < lower.size(); ++a) {
+      for (std::size_t b = 0; b < upper.size(); ++b)
+        smaller_law[std::min(a, b)] += lower[a] * upper[b];
+    }
+    std::vector<double> ends(histogram.size(), 0.0);
+    for (int i = 0; i < kDraws; ++i) {
+      const QuantileChoice choice{target, 2.5, 2};
+      ends[static_cast<std::size_t>(choose(choice, {0, 6}, leaves, Confidence(0.5), bits).lower)] +=
+          1;
+    }
+    EXPECT_GT(law_p_value(smaller_law, ends, kDraws), 1e-6);
   }
 }
 

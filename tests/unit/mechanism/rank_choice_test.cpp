@@ -173,6 +173,21 @@ TEST(RankChoice, FarStepsAreLookedAtIfTheWordPointsThere) {
   EXPECT_EQ(chosen(0, ~std::uint64_t{0}), 18);  // 2^-64 is e^-44.4, between two and three steps
 }
 
+// 12 values on one step; all others are off by 6 scales, and together likelier. False-alarm
+// probability 2e-6.
+TEST(RankChoice, ChoosesFarStepsAsOftenAsItShould) {
+  const std::vector<LeafCount> leaves = {{1000, 12}};
+  test::SeededSource bits(315);
+  constexpr int kDraws = 5000;
+  int hits = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    hits += choose_step(leaves, {0, 1999}, {6, 1}, 1, bits) == 1000 ? 1 : 0;
+  }
+  const double chance = 1 / (1 + 1999 * std::exp(-6.0));
+  EXPECT_LE(numeric::chance_lower_bound(hits, kDraws, 1e-6), chance);
+  EXPECT_GE(numeric::chance_upper_bound(hits, kDraws, 1e-6), chance);
+}
+
 // False-alarm probability 1e-6.
 TEST(RankChoice, IsUniformWithinARun) {
   const Histogram histogram(16, 0);

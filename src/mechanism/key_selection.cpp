@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-
 namespace shoal::mechanism {
 namespace {
 
@@ -108,7 +106,7 @@ void validate(const KeySelection& selection) { std::visit(Validate{}, selection)
 std::string_view name(const KeySelection& selection) { return std::visit(Name{}, selection); }
 
 std::string describe(const KeySelection& selection) {
-  const std::string text = std::visit(Describe{}, selection);
+  std::string text = std::visit(Describe{}, selection);
   const std::int64_t least = min_units(selection);
   if (least == 1) return text;
   return fmt::format("{}, counted from the {}. unit on", text, least);

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace shoal::mechanism {
 namespace {
@@ -82,8 +81,8 @@ void validate(const QuantileChoice& choice) {
 std::string_view name(const QuantileChoice&) { return kName; }
 
 std::string describe(const QuantileChoice& choice) {
-  const std::string text = fmt::format("quantile {} by the exponential mechanism, scale {} values",
-                                       to_string(choice.target), format_number(choice.scale));
+  std::string text = fmt::format("quantile {} by the exponential mechanism, scale {} values",
+                                 to_string(choice.target), format_number(choice.scale));
   if (choice.bound_scale == 0) return text;
   return fmt::format("{}; ends of its interval likewise, scale {} values", text,
                      format_number(choice.bound_scale));

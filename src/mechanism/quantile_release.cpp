@@ -6,7 +6,7 @@
 #include <shoal/mechanism/quantile_choice.hpp>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 namespace shoal::mechanism {
 namespace {

@@ -72,9 +72,14 @@ Expression Guard::expand_call(const Expression& expression, const Call& call) {
   if (is_form(call.name)) {
     if (const auto form = expand_form(call, expression.position())) return *form;
   }
-  const GuardedFunction* function = find_template(call.name, call.arguments.size());
-  if (function == nullptr) check_arguments(call, 0, 0);
-  check_arguments(call, call.arguments.size(), call.arguments.size());
+  const std::size_t count = call.arguments.size();
+  const GuardedFunction* function = find_template(call.name, count);
+  if (function == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} does not take {} arguments; see the list of functions",
+                            printable(call.name, 40), count));
+  }
+  check_arguments(call, count, count);
   return expand_template(call, *function);
 }
 

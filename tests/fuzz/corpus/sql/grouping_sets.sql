@@ -1,0 +1,1 @@
+SELECT a, b, SUM(c) FROM t GROUP BY GROUPING SETS ((a, b), a, ()), ROLLUP(a, (b, c)), CUBE(d)

@@ -1,0 +1,1 @@
+SELECT SAFE_DIVIDE(a, SAFE_ADD(b, 1)), ROUND(x, 2), SAFE_POWER(x, y), DATE_TRUNC('month', d), DATE_DIFF('day', d, e), REGEXP_MATCHES(s, '^a[0-9]{2}'), GREATEST(a, b), CONCAT(a, b) FROM t

@@ -1,0 +1,1 @@
+SELECT t.*, u.a FROM t JOIN u ON t.id = u.id LEFT OUTER JOIN v USING (id, b) CROSS JOIN w, (x FULL JOIN y ON z)

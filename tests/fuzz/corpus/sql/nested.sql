@@ -1,0 +1,1 @@
+WITH a (b, c) AS (SELECT 1, 2), d AS (SELECT * FROM a LIMIT 1) SELECT e FROM (SELECT f FROM d) AS g JOIN ((SELECT 1)) h ON i

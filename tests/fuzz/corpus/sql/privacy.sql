@@ -1,0 +1,1 @@
+EXPLAIN PRIVACY SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1.5, noise = LAPLACE) COUNT(*, contribution_bounds_per_group => (0, 100)), SUM(x, bounds => AUTO) FROM t

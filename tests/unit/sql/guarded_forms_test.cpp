@@ -74,6 +74,9 @@ TEST(GuardedForms, NeedTheirArguments) {
                            "SAFE_ADD(a, b, c)",
                            "SAFE_NEGATE(a, b)",
                            "ABS()",
+                           "SAFE_LN()",
+                           "LEFT()",
+                           "SAFE_LN(*)",
                            "SAFE_LN(a, b)",
                            "SAFE_LN(DISTINCT a)",
                            "SAFE_LN(a) FILTER (WHERE b)",
@@ -118,6 +121,8 @@ TEST(GuardedForms, TakePatternsThatEnginesReadAlike) {
               std::string::npos)
         << pattern;
   }
+  EXPECT_NE(failure(call("(?:a)"), Dialect::duckdb, ErrorCode::unsupported).find("begins with ?"),
+            std::string::npos);
   failure(call(std::string(501, 'a')), Dialect::duckdb, ErrorCode::unsupported);
   failure(call(std::string(21, '(') + std::string(21, ')')), Dialect::duckdb,
           ErrorCode::unsupported);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,6 +128,15 @@ TEST(QueryParser, ReadsCalls) {
   }
   EXPECT_EQ(parse_query("SELECT COUNT(*) filter FROM t").items[0].alias->name, "filter");
   EXPECT_EQ(parse_query("SELECT COUNT(*) within FROM t").items[0].alias->name, "within");
+}
+
+TEST(QueryParser, ReadsTheExampleOfItsReference) {
+  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/docs/reference/sql.md");
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t begin = page.find("```sql\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string example = page.substr(begin + 7, page.find("```", begin + 7) - begin - 7);
+  EXPECT_TRUE(parse_query(example).privacy);
 }
 
 TEST(QueryParser, KeepsPositions) {

@@ -65,7 +65,8 @@ TEST(QueryPrinter, RefusesWhatADialectLacks) {
       {"SELECT SUM(a, bounds => AUTO) FROM t", Dialect::spark},
   };
   for (const auto& [text, dialect] : cases) {
-    EXPECT_EQ(code_of([&, dialect = dialect] { printed(text, dialect); }), ErrorCode::unsupported)
+    EXPECT_EQ(code_of([&text = text, dialect = dialect] { printed(text, dialect); }),
+              ErrorCode::unsupported)
         << text;
     EXPECT_NO_THROW(printed(text, Dialect::duckdb)) << text;
   }

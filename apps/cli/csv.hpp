@@ -34,4 +34,7 @@ class CsvReader {
   std::vector<std::string_view> fields_;
 };
 
+// A field as it is written: in quotes where it needs them.
+std::string csv_field(std::string_view text);
+
 }  // namespace shoal::cli

@@ -34,6 +34,8 @@ const Column* Table::find_column(std::string_view column_name, bool exact) const
   return find_named(columns, column_name, exact);
 }
 
+Delta Policy::failures_share() const { return failures.value_or(Delta(delta.value() / 2)); }
+
 const Table* Policy::find_table(std::string_view table_name, bool exact) const {
   return find_named(tables, table_name, exact);
 }

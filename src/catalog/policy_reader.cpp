@@ -1,130 +1,17 @@
 // Reads a policy's TOML strictly: every key known, every value of its type and in range, and an
 // error that names the key, the line and the remedy.
+#include "catalog/policy_section.hpp"
+
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/policy.hpp>
 
-#include <fmt/format.h>
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 namespace shoal::catalog {
 namespace {
-
-std::string place(const toml::node& node, const std::string& key) {
-  return fmt::format("policy line {}: {}", node.source().begin.line, key);
-}
-
-[[noreturn]] void refuse(const toml::node& node, const std::string& key, const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} {}", place(node, key), why));
-}
-
-[[noreturn]] void missing(const std::string& key, const char* example) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("the policy has no {}; add for example {}", key, example));
-}
-
-// A table of the file, with the path that leads to it.
-class Section {
- public:
-  Section(const toml::table& table, std::string path) : table_(table), path_(std::move(path)) {}
-
-  std::string key(std::string_view name) const {
-    return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
-  }
-
-  void allow_only(std::initializer_list<const char*> names) const {
-    std::vector<std::string> known(names.begin(), names.end());
-    for (const auto& [name, node] : table_) {
-      if (std::find(known.begin(), known.end(), name.str()) != known.end()) continue;
-      const auto meant = nearest_name(name.str(), known);
-      refuse(node, key(printable(name.str(), 60)),
-             "is no key of a policy; " + (meant ? fmt::format("did you mean {}?", *meant)
-                                                : "allowed here: " + join_names(known)));
-    }
-  }
-
-  const toml::node* get(std::string_view name) const { return table_.get(name); }
-
-  std::optional<Section> section(std::string_view name) const {
-    const toml::node* node = get(name);
-    if (!node) return std::nullopt;
-    if (!node->is_table())
-      refuse(*node, key(name), fmt::format("must be a section, [{}]", key(name)));
-    return Section(*node->as_table(), key(name));
-  }
-
-  Section required_section(std::string_view name) const {
-    auto found = section(name);
-    if (!found)
-      missing(fmt::format("section [{}]", key(name)), fmt::format("[{}]", key(name)).c_str());
-    return *found;
-  }
-
-  std::optional<std::string> text(std::string_view name) const {
-    const toml::node* node = get(name);
-    if (!node) return std::nullopt;
-    auto value = node->value_exact<std::string>();
-    if (!value || value->empty()) refuse(*node, key(name), "must be a text in quotes");
-    return value;
-  }
-
-  std::string required_text(std::string_view name, const char* example) const {
-    auto value = text(name);
-    if (!value) missing(key(name), example);
-    return *value;
-  }
-
-  std::optional<double> number(std::string_view name) const {
-    const toml::node* node = get(name);
-    if (!node) return std::nullopt;
-    if (!node->is_number()) refuse(*node, key(name), "must be a number");
-    return node->value<double>();
-  }
-
-  std::optional<bool> flag(std::string_view name) const {
-    const toml::node* node = get(name);
-    if (!node) return std::nullopt;
-    if (!node->is_boolean()) refuse(*node, key(name), "must be true or false");
-    return node->value<bool>();
-  }
-
-  std::optional<char> character(std::string_view name) const {
-    const auto value = text(name);
-    if (!value) return std::nullopt;
-    if (value->size() != 1) refuse(*get(name), key(name), "must be one character");
-    return value->front();
-  }
-
-  const toml::table& table() const { return table_; }
-  const std::string& path() const { return path_; }
-
- private:
-  const toml::table& table_;
-  std::string path_;
-};
-
-// Runs a validating constructor and adds the key to its complaint.
-template <typename Quantity>
-Quantity quantity(const Section& section, std::string_view name, double value) {
-  try {
-    return Quantity(value);
-  } catch (const Error& error) {
-    refuse(*section.get(name), section.key(name), fmt::format("is wrong: {}", error.what()));
-  }
-}
-
-Epsilon positive_epsilon(const Section& section, std::string_view name, double value) {
-  if (!(value > 0)) {
-    refuse(*section.get(name), section.key(name),
-           fmt::format("is {}; it must be above 0", format_number(value)));
-  }
-  return quantity<Epsilon>(section, name, value);
-}
 
 ColumnType parse_type(const Section& section) {
   const std::string text = section.required_text("type", "type = \"integer\"");
@@ -165,21 +52,53 @@ std::optional<Bounds> parse_bounds(const Section& section, ColumnType type) {
   return bounds;
 }
 
+// A category as the text of the column's notation; nothing if the node is of another type.
+std::optional<std::string> category_text(const toml::node& node, ColumnType type) {
+  switch (type) {
+    case ColumnType::text:
+      return node.value_exact<std::string>();
+    case ColumnType::integer:
+      if (const auto value = node.value_exact<std::int64_t>()) return std::to_string(*value);
+      return std::nullopt;
+    case ColumnType::boolean:
+      if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+      return std::nullopt;
+    case ColumnType::date:
+      if (const auto value = node.value_exact<toml::date>()) {
+        return fmt::format("{:04}-{:02}-{:02}", value->year, value->month, value->day);
+      }
+      return std::nullopt;
+    case ColumnType::real:
+    case ColumnType::timestamp:
+    case ColumnType::other:
+      break;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> parse_categories(const Section& section, ColumnType type) {
   const toml::node* node = section.get("categories");
   if (!node) return {};
   const std::string key = section.key("categories");
   const toml::array* list = node->as_array();
-  if (!list) refuse(*node, key, "must be a list of texts, such as [\"yes\", \"no\"]");
-  if (type != ColumnType::text) {
+  if (!list) refuse(*node, key, "must be a list, such as [\"yes\", \"no\"]");
+  if (type == ColumnType::real || type == ColumnType::timestamp || type == ColumnType::other) {
     refuse(*node, key,
-           fmt::format("are given for a column of type {}; only text columns have categories",
+           fmt::format("are given for a column of type {}; text, integer, boolean and date columns "
+                       "have categories",
                        to_string(type)));
   }
   std::vector<std::string> categories;
   for (const toml::node& item : *list) {
-    const auto value = item.value_exact<std::string>();
-    if (!value) refuse(item, key, "must be a list of texts, such as [\"yes\", \"no\"]");
+    const auto value = category_text(item, type);
+    if (!value) {
+      refuse(item, key,
+             fmt::format("must be a list of values of type {}, such as {}", to_string(type),
+                         type == ColumnType::text      ? "[\"yes\", \"no\"]"
+                         : type == ColumnType::integer ? "[1, 2, 3]"
+                         : type == ColumnType::boolean ? "[true, false]"
+                                                       : "[2024-01-31, 2024-02-29]"));
+    }
     if (std::find(categories.begin(), categories.end(), *value) != categories.end()) {
       refuse(item, key, fmt::format("name \"{}\" twice", printable(*value, 60)));
     }
@@ -189,7 +108,7 @@ std::vector<std::string> parse_categories(const Section& section, ColumnType typ
 }
 
 Column parse_column(const std::string& name, const Section& section) {
-  section.allow_only({"type", "bounds", "categories", "nulls", "queryable"});
+  section.allow_only({"type", "bounds", "categories", "nulls", "queryable", "unique"});
   Column column;
   column.name = name;
   column.type = parse_type(section);
@@ -197,57 +116,123 @@ Column parse_column(const std::string& name, const Section& section) {
   column.categories = parse_categories(section, column.type);
   column.nulls = section.flag("nulls").value_or(true);
   column.queryable = section.flag("queryable").value_or(column.type != ColumnType::other);
+  column.unique = section.flag("unique").value_or(false);
   return column;
 }
 
+constexpr long long kMostContributions = 1'000'000;
+
+PersonPath parse_path(const Section& section) {
+  const Section via = section.required_section("via");
+  via.allow_only({"column", "references"});
+  PersonPath path;
+  path.column = via.required_text("column", "via = {column = \"order_id\", ...}");
+  const std::string target =
+      via.required_text("references", "via = {..., references = \"orders.order_id\"}");
+  const std::size_t dot = target.find('.');
+  if (dot == std::string::npos || dot == 0 || dot + 1 == target.size()) {
+    refuse(*via.get("references"), via.key("references"),
+           fmt::format("is \"{}\"; write a table and a column, such as \"orders.order_id\"",
+                       printable(target, 60)));
+  }
+  path.table = target.substr(0, dot);
+  path.referenced = target.substr(dot + 1);
+  return path;
+}
+
+void refuse_unit_keys(const Section& section, const char* why) {
+  for (const char* name : {"person_column", "max_rows_per_person", "max_groups_per_person",
+                           "max_rows_per_group", "clustered", "via"}) {
+    if (section.get(name)) refuse(*section.get(name), section.key(name), why);
+  }
+}
+
+const Column& person_key(const Section& section, std::string_view name, const std::string& column,
+                         const Table& table) {
+  const Column* found = table.find_column(column, true);
+  if (!found) {
+    refuse(*section.get(name), section.key(name),
+           fmt::format("is \"{}\", which is no column of the table", printable(column, 60)));
+  }
+  if (found->type == ColumnType::other) {
+    refuse(*section.get(name), section.key(name),
+           fmt::format("is \"{}\", a column of a type that cannot identify a person",
+                       printable(column, 60)));
+  }
+  return *found;
+}
+
 void parse_unit(const Section& section, PrivacyUnit unit, Table& table) {
-  table.person_column = section.text("person_column").value_or("");
-  if (const auto rows = section.number("max_rows_per_person")) {
-    if (!(*rows >= 1 && *rows <= 1'000'000 && std::floor(*rows) == *rows)) {
-      refuse(
-          *section.get("max_rows_per_person"), section.key("max_rows_per_person"),
-          fmt::format("is {}; it must be a whole number from 1 to 1000000", format_number(*rows)));
-    }
-    table.max_rows_per_person = static_cast<long long>(*rows);
+  if (table.is_public) {
+    return refuse_unit_keys(section, "is given, but the table is public: it protects nobody");
   }
   if (unit == PrivacyUnit::row) {
-    for (const char* name : {"person_column", "max_rows_per_person"}) {
-      if (section.get(name)) {
-        refuse(*section.get(name), section.key(name),
-               "is given, but privacy.unit is \"row\"; set it to \"person\" to protect all rows of "
-               "a person");
-      }
+    return refuse_unit_keys(section,
+                            "is given, but privacy.unit is \"row\"; set it to \"person\" to "
+                            "protect all rows of a person");
+  }
+  table.max_rows_per_person = section.whole("max_rows_per_person", 1, kMostContributions);
+  table.max_groups_per_person = section.whole("max_groups_per_person", 1, kMostContributions);
+  table.max_rows_per_group = section.whole("max_rows_per_group", 1, kMostContributions);
+  table.clustered = section.flag("clustered").value_or(false);
+  table.person_column = section.text("person_column").value_or("");
+  if (section.get("via")) {
+    if (!table.person_column.empty()) {
+      refuse(*section.get("via"), section.key("via"),
+             "is given beside person_column; keep the one that says whose a row is");
     }
+    table.person_path = parse_path(section);
+    person_key(section, "via", table.person_path->column, table);
     return;
   }
   if (table.person_column.empty()) {
     missing(section.key("person_column"), "person_column = \"person_id\" (the unit is a person)");
   }
-  const Column* person = table.find_column(table.person_column, true);
-  if (!person) {
-    refuse(*section.get("person_column"), section.key("person_column"),
-           fmt::format("is \"{}\", which is no column of the table",
-                       printable(table.person_column, 60)));
-  }
-  if (person->type == ColumnType::other) {
-    refuse(*section.get("person_column"), section.key("person_column"),
-           fmt::format("is \"{}\", a column of a type that cannot identify a person",
-                       printable(table.person_column, 60)));
+  person_key(section, "person_column", table.person_column, table);
+}
+
+// Each path must lead, in few steps and without a circle, to a table that has the person itself.
+void check_paths(const Policy& policy) {
+  for (const Table& start : policy.tables) {
+    const Table* table = &start;
+    for (std::size_t steps = 0; table->person_path; ++steps) {
+      const PersonPath& path = *table->person_path;
+      const Table* next = policy.find_table(path.table, true);
+      if (!next || !next->find_column(path.referenced, true)) {
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("table.{}.via references {}.{}, which the policy does not have; "
+                        "name a table and a column of it",
+                        table->name, printable(path.table, 60), printable(path.referenced, 60)));
+      }
+      if (next->is_public || steps > policy.tables.size()) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("table.{}.via leads to no person: {}", start.name,
+                                next->is_public ? next->name + " is public"
+                                                : "the references go in a circle"));
+      }
+      table = next;
+    }
   }
 }
 
 Table parse_table(const std::string& name, const Section& section, PrivacyUnit unit) {
-  section.allow_only(
-      {"source", "format", "delimiter", "quote", "person_column", "max_rows_per_person", "column"});
+  section.allow_only({"source", "format", "delimiter", "quote", "public", "person_column", "via",
+                      "max_rows_per_person", "max_groups_per_person", "max_rows_per_group",
+                      "clustered", "column"});
   Table table;
   table.name = name;
   table.source = section.required_text("source", "source = \"people.csv\"");
   const std::string format = section.required_text("format", "format = \"csv\"");
-  if (format != "csv" && format != "parquet") {
+  if (format != "csv" && format != "parquet" && format != "postgresql") {
     refuse(*section.get("format"), section.key("format"),
-           fmt::format("is \"{}\"; it must be \"csv\" or \"parquet\"", printable(format, 40)));
+           fmt::format("is \"{}\"; it must be \"csv\", \"parquet\" or \"postgresql\"",
+                       printable(format, 40)));
   }
-  table.format = format == "csv" ? SourceFormat::csv : SourceFormat::parquet;
+  table.format = format == "csv"       ? SourceFormat::csv
+                 : format == "parquet" ? SourceFormat::parquet
+                                       : SourceFormat::postgresql;
+  table.is_public = section.flag("public").value_or(false);
   table.csv.delimiter = section.character("delimiter").value_or(',');
   table.csv.quote = section.character("quote").value_or('"');
   const Section columns = section.required_section("column");
@@ -283,17 +268,42 @@ void parse_privacy(const Section& root, Policy& policy) {
 
 void parse_budget(const Section& root, Policy& policy) {
   const Section budget = root.required_section("budget");
-  budget.allow_only({"epsilon", "delta", "max_epsilon_per_query", "ledger"});
+  budget.allow_only({"epsilon", "delta", "failures", "max_epsilon_per_query", "ledger"});
   const auto epsilon = budget.number("epsilon");
   if (!epsilon) missing(budget.key("epsilon"), "epsilon = 1.0");
   policy.epsilon = positive_epsilon(budget, "epsilon", *epsilon);
   const auto delta = budget.number("delta");
   if (!delta) missing(budget.key("delta"), "delta = 1e-6 (or 0 for pure differential privacy)");
   policy.delta = quantity<Delta>(budget, "delta", *delta);
+  if (const auto failures = budget.number("failures")) {
+    policy.failures = quantity<Delta>(budget, "failures", *failures);
+    if (policy.failures->value() > policy.delta.value()) {
+      refuse(*budget.get("failures"), budget.key("failures"),
+             fmt::format("is {}, above delta, which is {}; it is a part of it",
+                         format_number(*failures), format_number(policy.delta.value())));
+    }
+  }
   if (const auto most = budget.number("max_epsilon_per_query")) {
     policy.max_epsilon_per_query = positive_epsilon(budget, "max_epsilon_per_query", *most);
   }
   policy.ledger = budget.required_text("ledger", "ledger = \"people.ledger\"");
+}
+
+void parse_query(const Section& root, Policy& policy) {
+  const auto query = root.section("query");
+  if (!query) return;
+  query->allow_only({"epsilon", "delta", "confidence", "min_units", "time_steps"});
+  if (const auto epsilon = query->number("epsilon")) {
+    policy.query.epsilon = positive_epsilon(*query, "epsilon", *epsilon).value();
+  }
+  if (const auto delta = query->number("delta")) {
+    policy.query.delta = quantity<Delta>(*query, "delta", *delta).value();
+  }
+  if (const auto confidence = query->number("confidence")) {
+    policy.query.confidence = quantity<Confidence>(*query, "confidence", *confidence).value();
+  }
+  policy.query.time_steps = static_cast<int>(query->whole("time_steps", 0, 16).value_or(1));
+  policy.min_units = query->whole("min_units", 1, kMostContributions).value_or(1);
 }
 
 bool is_memory_size(std::string_view text) {
@@ -309,14 +319,7 @@ void parse_engine(const Section& root, Policy& policy) {
   const auto engine = root.section("engine");
   if (!engine) return;
   engine->allow_only({"threads", "memory"});
-  if (const auto threads = engine->number("threads")) {
-    if (!(*threads >= 1 && *threads <= 1024 && std::floor(*threads) == *threads)) {
-      refuse(
-          *engine->get("threads"), engine->key("threads"),
-          fmt::format("is {}; it must be a whole number from 1 to 1024", format_number(*threads)));
-    }
-    policy.engine.threads = static_cast<int>(*threads);
-  }
+  policy.engine.threads = static_cast<int>(engine->whole("threads", 1, 1024).value_or(0));
   policy.engine.memory = engine->text("memory").value_or("");
   if (!policy.engine.memory.empty() && !is_memory_size(policy.engine.memory)) {
     refuse(*engine->get("memory"), engine->key("memory"),
@@ -340,7 +343,7 @@ toml::table parse_toml(std::string_view text) {
 Policy parse_policy(std::string_view text, const std::filesystem::path& folder) {
   const toml::table file = parse_toml(text);
   const Section root(file, "");
-  root.allow_only({"dataset", "privacy", "budget", "engine", "table"});
+  root.allow_only({"dataset", "privacy", "budget", "query", "engine", "table"});
   Policy policy;
   policy.folder = folder;
   policy.digest = to_hex(sha256(text));
@@ -350,6 +353,7 @@ Policy parse_policy(std::string_view text, const std::filesystem::path& folder) 
   policy.lineage = dataset.required_text("lineage", "lineage = \"people-2025\"");
   parse_privacy(root, policy);
   parse_budget(root, policy);
+  parse_query(root, policy);
   parse_engine(root, policy);
   const Section tables = root.required_section("table");
   for (const auto& [name, node] : tables.table()) {
@@ -361,6 +365,7 @@ Policy parse_policy(std::string_view text, const std::filesystem::path& folder) 
     policy.tables.push_back(parse_table(std::string(name.str()), *table, policy.unit));
   }
   if (policy.tables.empty()) missing("table", "[table.people]");
+  check_paths(policy);
   return policy;
 }
 

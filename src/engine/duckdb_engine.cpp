@@ -7,6 +7,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
 
@@ -191,6 +192,53 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_rows(const std::stri
   return without_details(log, [&] {
     return aggregate_grouped_rows(state_->connection, state_->feed, rows, request,
                                   state_->resources, log);
+  });
+}
+
+std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const GroupedRequest& request,
+                                                                   const OwnerLog& log) {
+  return aggregate_rows(sql::print(request.rows, sql::Dialect::duckdb), request, log);
+}
+
+namespace {
+
+// What fails on public data says nothing about anybody, but is not for the asker to mend.
+template <typename Action>
+auto public_step(Action&& action) {
+  try {
+    return action();
+  } catch (const DuckdbFailure&) {
+    throw Error(ErrorCode::unavailable,
+                "a public table could not be read; let the owner check its file");
+  }
+}
+
+}  // namespace
+
+std::vector<catalog::Key> DuckdbEngine::public_keys(const sql::Query& query) {
+  return public_step([&] {
+    std::string columns;
+    std::string present;
+    for (std::size_t i = 0; i < query.items.size(); ++i) {
+      columns += fmt::format("{}CAST(k{} AS VARCHAR)", i == 0 ? "" : ", ", i);
+      present += fmt::format("{}k{} IS NOT NULL", i == 0 ? "" : " AND ", i);
+    }
+    const auto rows = state_->connection.rows(
+        fmt::format("SELECT DISTINCT {} FROM ({}) WHERE {} ORDER BY ALL", columns,
+                    sql::print(query, sql::Dialect::duckdb), present));
+    std::vector<catalog::Key> keys;
+    for (const auto& row : rows) keys.emplace_back(row.begin(), row.end());
+    return keys;
+  });
+}
+
+bool DuckdbEngine::is_unique(const std::string& table, const std::string& column) {
+  return public_step([&] {
+    const std::string name = identifier(column);
+    const auto rows = state_->connection.rows(
+        fmt::format("SELECT CAST(COUNT({0}) = COUNT(DISTINCT {0}) AS VARCHAR) FROM {1}", name,
+                    identifier(table)));
+    return rows.at(0).at(0) == "true";
   });
 }
 

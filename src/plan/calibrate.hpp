@@ -1,25 +1,17 @@
-// Noise for the statistics of a plan: the grid of each sum, its sensitivity, and the smallest noise
-// whose exact charge stays within the question's epsilon.
+// Noise for the statistics of a plan: the grid of each sum, how far a unit moves it, and the
+// smallest noise whose exact charge stays within the question's epsilon; for hidden keys, how many
+// units a group must have to show.
 #pragma once
 
-#include <shoal/catalog/policy.hpp>
-#include <shoal/plan/plan.hpp>
+#include "plan/aggregates.hpp"
+#include "plan/options.hpp"
 
-#include <vector>
+#include <shoal/plan/plan.hpp>
 
 namespace shoal::plan {
 
-// A statistic that is wanted, before its grid is known.
-struct WantedStatistic {
-  catalog::StatisticKind kind = catalog::StatisticKind::rows;
-  const catalog::Column* column = nullptr;
-};
-
-// Fills statistics, noises, epsilon, delta, event and charge. Throws invalid_argument.
-void calibrate(const std::vector<WantedStatistic>& wanted, const QueryOptions& options, Plan& plan);
-
-// How far a bounded statistic moves between neighbours. Proof: src/engine/bounding.proof.md.
-Sensitivity sensitivity_of(const catalog::Statistic& statistic, std::int64_t rows_per_unit,
-                           Neighbors neighbors);
+// Fills values, statistics, noises (whose max_groups and single are set already), epsilon, delta,
+// event and charge. Throws invalid_argument or refused_by_policy.
+void calibrate(const WantedAggregates& wanted, const ResolvedOptions& options, Plan& plan);
 
 }  // namespace shoal::plan

@@ -1,5 +1,9 @@
+#include "plan/aggregates.hpp"
 #include "plan/calibrate.hpp"
-#include "plan/filter.hpp"
+#include "plan/grouping.hpp"
+#include "plan/options.hpp"
+#include "plan/presentation.hpp"
+#include "plan/relation.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -11,214 +15,165 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace shoal::plan {
 namespace {
 
-using catalog::Column;
-using catalog::StatisticKind;
-
 // More columns than this in one question would each get too little of its epsilon to be worth
 // asking.
-constexpr std::size_t kMaxOutputs = 100;
-
-const catalog::Table& resolve_table(const sql::Identifier& name, const catalog::Policy& policy,
-                                    std::string_view text) {
-  if (const catalog::Table* table = policy.find_table(name.name, name.quoted)) return *table;
-  std::vector<std::string> names;
-  for (const catalog::Table& table : policy.tables) names.push_back(table.name);
-  throw sql::error_at(ErrorCode::not_found, text, name.position,
-                      fmt::format("the policy has no table {}; it has {}", printable(name.name, 60),
-                                  join_names(names)));
-}
+constexpr std::size_t kMaxColumns = 100;
 
 class Planner {
  public:
   Planner(std::string_view text, const catalog::Policy& policy, const QueryOptions& options)
       : text_(text),
-        options_(options),
-        select_(sql::parse_select(text)),
-        table_(resolve_table(select_.table, policy, text)) {
-    plan_.table = table_.name;
-    plan_.neighbors = policy.neighbors;
-    plan_.confidence = Confidence(options.confidence);
-    check_limits(policy);
-    bound_units(policy);
-  }
+        policy_(policy),
+        query_(checked(sql::parse_query(text), text)),
+        options_(resolve_options(query_, options, policy, text)),
+        from_(read(query_, policy, text)),
+        rows_(from_.scope, text) {}
 
   Plan make() {
-    if (select_.where) plan_.filter = check_filter(*select_.where, table_, text_);
-    if (select_.items.size() > kMaxOutputs) {
-      throw sql::error_at(
-          ErrorCode::unsupported, text_, select_.items[kMaxOutputs].expression.position(),
-          fmt::format("a question may have at most {} columns; ask several", kMaxOutputs));
+    plan_.neighbors = policy_.neighbors;
+    plan_.explain_only = query_.explain;
+    plan_.canonical = canonical();
+    plan_.has_unit = from_.unit.has_value();
+    plan_.clustered = from_.scanned && from_.scanned->clustered;
+    for (const catalog::Table* table : from_.tables) {
+      if (std::find(plan_.tables.begin(), plan_.tables.end(), table->name) == plan_.tables.end()) {
+        plan_.tables.push_back(table->name);
+      }
     }
-    for (const sql::SelectItem& item : select_.items) plan_.outputs.push_back(output(item));
-    share_average_sums();
-    name_outputs();
-    calibrate(wanted_, options_, plan_);
-    for (PlannedOutput& one : plan_.outputs) one.expected_error = expected_error(plan_, one);
+    for (const UniqueColumn& one : from_.unique) {
+      plan_.unique.push_back({one.table->name, one.column});
+    }
+    const Grouping grouping = read_grouping(query_, from_, rows_, text_);
+    bound_groups(grouping, from_, options_, policy_, text_, plan_);
+    WantedAggregates wanted = aggregates();
+    plan_.aggregates = wanted.aggregates;
+    refuse_nothing(wanted);
+    calibrate(wanted, options_, plan_);
+    for (PlannedAggregate& one : plan_.aggregates)
+      one.expected_error = expected_error(plan_, 0, one);
+    write_rows(grouping, wanted);
+    plan_.presentation = make_presentation(query_, grouping, from_.scope, calls_, text_);
     return std::move(plan_);
   }
 
  private:
-  void check_limits(const catalog::Policy& policy) const {
-    if (policy.max_epsilon_per_query && options_.epsilon > policy.max_epsilon_per_query->value()) {
-      throw Error(ErrorCode::refused_by_policy,
-                  fmt::format("epsilon {} is above the policy's {} for one question; ask with less",
-                              format_number(options_.epsilon),
-                              format_number(policy.max_epsilon_per_query->value())));
-    }
-    if (options_.delta && *options_.delta > policy.delta.value()) {
-      throw Error(
-          ErrorCode::refused_by_policy,
-          fmt::format(
-              "delta {} is above the policy's total of {}; ask with less, or without --delta",
-              format_number(*options_.delta), format_number(policy.delta.value())));
-    }
-  }
-
-  void bound_units(const catalog::Policy& policy) {
-    if (policy.unit == catalog::PrivacyUnit::row) return;
-    if (!table_.max_rows_per_person) {
-      throw Error(ErrorCode::refused_by_policy,
-                  fmt::format("the unit is a person, but the policy does not say how many rows of "
-                              "a person count in "
-                              "{0}; add to [table.{0}] for example max_rows_per_person = 10",
-                              table_.name));
-    }
-    plan_.person_column = table_.person_column;
-    plan_.rows_per_unit = *table_.max_rows_per_person;
-  }
-
-  PlannedOutput output(const sql::SelectItem& item) {
-    const sql::Position position = item.expression.position();
-    const auto* call = item.expression.get_if<sql::Call>();
-    if (!call) {
+  static sql::Query checked(sql::Query query, std::string_view text) {
+    if (query.items.size() > kMaxColumns) {
       throw sql::error_at(
-          ErrorCode::unsupported, text_, position,
-          "only aggregates may be asked for; write COUNT(*), COUNT(x), SUM(x) or AVG(x)");
+          ErrorCode::unsupported, text, query.items[kMaxColumns].position,
+          fmt::format("a question may have at most {} columns; ask several", kMaxColumns));
     }
-    if (call->distinct) {
-      throw sql::error_at(
-          ErrorCode::unsupported, text_, position,
-          "DISTINCT inside an aggregate is not supported; count rows with COUNT(*)");
+    if (query.distinct) {
+      throw sql::error_at(ErrorCode::unsupported, text, query.items.front().position,
+                          "SELECT DISTINCT would list private values; use GROUP BY, which hides "
+                          "small groups, or COUNT(DISTINCT x)");
     }
-    PlannedOutput planned;
-    planned.name = item.alias ? item.alias->name : "";
-    if (call->name == "COUNT" && call->star) {
-      planned.kind = OutputKind::count;
-      planned.statistic = want(StatisticKind::rows, nullptr);
-      return planned;
+    if (!query.from) {
+      throw sql::error_at(ErrorCode::unsupported, text, query.items.front().position,
+                          "the question reads no table; add FROM");
     }
-    if (call->name != "COUNT" && call->name != "SUM" && call->name != "AVG") {
-      throw sql::error_at(ErrorCode::unsupported, text_, position,
-                          fmt::format("{} is not supported; the aggregates are COUNT, SUM and AVG",
-                                      printable(call->name, 40)));
-    }
-    const Column& column = argument(*call, position);
-    planned.column = column.name;
-    if (call->name == "COUNT") {
-      planned.kind = OutputKind::count;
-      planned.statistic = count_of(column);
-      return planned;
-    }
-    require_bounds(column, *call, position);
-    planned.kind = call->name == "SUM" ? OutputKind::sum : OutputKind::average;
-    if (planned.kind == OutputKind::average) {
-      planned.denominator = count_of(column);
-      planned.statistic = want(StatisticKind::centred_sum, &column);
-    }
-    return planned;
+    return query;
   }
 
-  const Column& argument(const sql::Call& call, sql::Position position) const {
-    if (call.star || call.arguments.size() != 1) {
-      throw sql::error_at(
-          ErrorCode::parse_error, text_, position,
-          fmt::format("{} takes one column, such as {}(age)", call.name, call.name));
+  static PlannedRelation read(const sql::Query& query, const catalog::Policy& policy,
+                              std::string_view text) {
+    RelationPlanner planner(policy, text);
+    PlannedRelation from = planner.plan(*query.from, planner.extended({}, query));
+    if (!from.is_private) {
+      throw sql::error_at(ErrorCode::unsupported, text, query.from->position(),
+                          "the question reads public tables only, which need no protection; ask "
+                          "the database that holds them");
     }
-    const auto* reference = call.arguments[0].get_if<sql::ColumnReference>();
-    if (!reference) {
-      throw sql::error_at(
-          ErrorCode::unsupported, text_, call.arguments[0].position(),
-          fmt::format(
-              "{} of an expression is not supported: on some row it could fail, and an error "
-              "would tell which; write {}(column)",
-              call.name, call.name));
-    }
-    return resolve_column(*reference, call.arguments[0].position(), table_, text_);
+    return from;
   }
 
-  void require_bounds(const Column& column, const sql::Call& call, sql::Position position) const {
-    if (!catalog::is_numeric(column.type)) {
-      throw sql::error_at(ErrorCode::invalid_argument, text_, position,
-                          fmt::format("{}({}) needs a numeric column; {} is of type {}", call.name,
-                                      column.name, column.name, to_string(column.type)));
+  // The options are part of what is asked, and stand beside it; whether it is only explained is
+  // not.
+  std::string canonical() const {
+    sql::Query query = query_;
+    query.explain = false;
+    return sql::print(query, sql::Dialect::shoal);
+  }
+
+  WantedAggregates aggregates() {
+    AggregatePlanner planner(from_, rows_, text_);
+    for_each_aggregate(query_, [&](const sql::Expression& call) {
+      const auto known = std::find_if(calls_.begin(), calls_.end(),
+                                      [&](const auto& one) { return one.written == call; });
+      if (known == calls_.end()) calls_.push_back({call, planner.add(call)});
+    });
+    const bool hidden = std::any_of(plan_.groupings.begin(), plan_.groupings.end(),
+                                    [](const PlannedGrouping& one) { return one.hidden; });
+    return std::move(planner).finish(hidden && plan_.rows_per_group == 1);
+  }
+
+  void refuse_nothing(const WantedAggregates& wanted) const {
+    const bool hidden = std::any_of(plan_.groupings.begin(), plan_.groupings.end(),
+                                    [](const PlannedGrouping& one) { return one.hidden; });
+    if (!wanted.statistics.empty() || hidden) return;
+    throw sql::error_at(ErrorCode::unsupported, text_, query_.items.front().position,
+                        plan_.groupings.front().keys.empty()
+                            ? "the question asks for no aggregate, and rows are private; write for "
+                              "example COUNT(*), SUM(x) or AVG(x)"
+                            : "the question asks for keys alone, which are public; add for example "
+                              "COUNT(*)");
+  }
+
+  void write_rows(const Grouping& grouping, const WantedAggregates& wanted) {
+    if (query_.where) plan_.rows.where = rows_.condition(*query_.where);
+    if (const auto listed = listed_keys(grouping, plan_)) {
+      plan_.rows.where = plan_.rows.where
+                             ? sql::Expression(sql::Binary{sql::BinaryOperator::logical_and,
+                                                           *plan_.rows.where, *listed})
+                             : *listed;
     }
-    if (!column.bounds) {
-      throw sql::error_at(ErrorCode::refused_by_policy, text_, position,
-                          fmt::format("{0}({1}) needs public bounds of {1}; the owner adds to "
-                                      "[table.{2}.column.{1}] for example bounds = [0, 100]",
-                                      call.name, column.name, table_.name));
+    plan_.rows.from = from_.relation;
+    if (from_.unit) add_row_item(*from_.unit, "u");
+    for (std::size_t i = 0; i < grouping.keys.size(); ++i) {
+      const GroupKey& key = grouping.keys[i];
+      add_row_item(key.typed.expression, fmt::format("k{}", i));
+      plan_.keys.push_back({"", column_type(key.typed.type)});
     }
-  }
-
-  std::size_t count_of(const Column& column) {
-    return column.nulls ? want(StatisticKind::values, &column) : want(StatisticKind::rows, nullptr);
-  }
-
-  // The index of a statistic; one that is wanted twice is released once and serves both.
-  std::size_t want(StatisticKind kind, const Column* column) {
-    const auto found = std::find_if(
-        wanted_.begin(), wanted_.end(),
-        [&](const WantedStatistic& one) { return one.kind == kind && one.column == column; });
-    if (found != wanted_.end()) return static_cast<std::size_t>(found - wanted_.begin());
-    wanted_.push_back({kind, column});
-    return wanted_.size() - 1;
-  }
-
-  // A sum beside the average of the same column costs nothing more: it is the same two statistics.
-  void share_average_sums() {
-    for (PlannedOutput& one : plan_.outputs) {
-      if (one.kind != OutputKind::sum) continue;
-      const Column* column = table_.find_column(one.column, true);
-      const auto average =
-          std::find_if(plan_.outputs.begin(), plan_.outputs.end(), [&](const PlannedOutput& other) {
-            return other.kind == OutputKind::average && other.column == one.column;
-          });
-      if (average != plan_.outputs.end()) {
-        one.statistic = average->statistic;
-        one.denominator = average->denominator;
-      } else {
-        one.statistic = want(StatisticKind::plain_sum, column);
-      }
+    for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+      const WantedValue& value = wanted.values[i];
+      add_row_item(value.purpose == ValuePurpose::presence ? present_or_null(value.expression)
+                                                           : value.expression,
+                   fmt::format("v{}", i));
+    }
+    // A query must select something, even if rows are only to be counted.
+    if (plan_.rows.items.empty()) {
+      add_row_item(sql::Expression(sql::Literal{sql::LiteralKind::integer, "1"}), "v0");
+      plan_.values.push_back({.whole = true, .range = catalog::place_on_grid({0, 1}, {0})});
     }
   }
 
-  void name_outputs() {
-    static constexpr const char* kNames[] = {"count", "sum", "avg"};
-    std::vector<std::string> taken;
-    for (PlannedOutput& one : plan_.outputs) {
-      std::string name = one.name;
-      if (name.empty()) {
-        name = kNames[static_cast<int>(one.kind)];
-        if (!one.column.empty()) name += "_" + one.column;
-      }
-      std::string free_name = name;
-      for (int i = 2; std::find(taken.begin(), taken.end(), free_name) != taken.end(); ++i) {
-        free_name = fmt::format("{}_{}", name, i);
-      }
-      one.name = free_name;
-      taken.push_back(free_name);
-    }
+  void add_row_item(const sql::Expression& expression, const std::string& name) {
+    sql::QueryItem item;
+    item.expression = expression;
+    item.alias = sql::Identifier{name, true};
+    plan_.rows.items.push_back(std::move(item));
+  }
+
+  static sql::Expression present_or_null(const sql::Expression& expression) {
+    sql::Case cases;
+    cases.branches.push_back({sql::Expression(sql::IsNull{expression, true}),
+                              sql::Expression(sql::Literal{sql::LiteralKind::integer, "1"})});
+    return sql::Expression(std::move(cases));
   }
 
   std::string_view text_;
-  QueryOptions options_;
-  sql::Select select_;
-  const catalog::Table& table_;
-  std::vector<WantedStatistic> wanted_;
+  const catalog::Policy& policy_;
+  sql::Query query_;
+  ResolvedOptions options_;
+  PlannedRelation from_;
+  RowExpressions rows_;
+  std::vector<AggregateCall> calls_;
   Plan plan_;
 };
 

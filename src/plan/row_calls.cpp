@@ -82,9 +82,9 @@ RowNodePointer RowChecker::of(const sql::Call& call, Position at) const {
   }
   const ScalarFunction* function = find_function(call.name);
   if (function == nullptr) refuse(at, ErrorCode::unsupported, function_refusal(call.name));
-  if (call.star || call.distinct || !call.named.empty()) {
+  if (call.star || call.distinct || call.filter || !call.named.empty()) {
     refuse(at, ErrorCode::invalid_argument,
-           fmt::format("*, DISTINCT and named arguments belong to aggregates; write {}",
+           fmt::format("*, DISTINCT, FILTER and named arguments belong to aggregates; write {}",
                        function->example));
   }
   if (call.arguments.size() < function->fewest || call.arguments.size() > function->most) {

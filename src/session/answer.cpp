@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace shoal::session {
 namespace {
 
@@ -16,19 +18,31 @@ Json write(const AnswerNoise& noise) {
           {"step", noise.step}};
 }
 
-// Counts are whole numbers and look so.
-Json number(double value, bool whole) {
+// Whole numbers look so.
+Json number_json(double value, bool whole) {
   if (whole && value > -9e15 && value < 9e15) return static_cast<std::int64_t>(value);
   return value;
 }
 
-Json write(const AnswerColumn& column) {
-  const bool whole = column.aggregate == "count";
-  Json json = {{"name", column.name},
-               {"aggregate", column.aggregate},
-               {"value", number(column.value, whole)},
-               {"lower", number(column.lower, whole)},
-               {"upper", number(column.upper, whole)}};
+void write(const plan::Cell& cell, bool whole, Json& json) {
+  if (const auto* flag = std::get_if<bool>(&cell.value)) {
+    json["value"] = *flag;
+  } else if (const auto* text = std::get_if<std::string>(&cell.value)) {
+    json["value"] = *text;
+  } else if (const auto* value = std::get_if<double>(&cell.value)) {
+    json["value"] = number_json(*value, whole);
+  } else {
+    json["value"] = nullptr;
+  }
+  if (cell.lower) json["lower"] = number_json(*cell.lower, whole);
+  if (cell.upper) json["upper"] = number_json(*cell.upper, whole);
+}
+
+// An answer of one row that has no key shows its values with the columns.
+Json write(const AnswerColumn& column, const plan::Cell* only) {
+  Json json = {{"name", column.name}, {"aggregate", column.aggregate}};
+  if (only) write(*only, column.type == "integer", json);
+  json["type"] = column.type;
   if (column.bounds) json["bounds"] = {column.bounds->lower, column.bounds->upper};
   json["noise"] = Json::array();
   for (const AnswerNoise& noise : column.noise) json["noise"].push_back(write(noise));
@@ -39,9 +53,7 @@ AnswerColumn read_column(const Json& json) {
   AnswerColumn column;
   column.name = json.at("name");
   column.aggregate = json.at("aggregate");
-  column.value = json.at("value");
-  column.lower = json.at("lower");
-  column.upper = json.at("upper");
+  column.type = json.value("type", column.aggregate == "count" ? "integer" : "real");
   if (json.contains("bounds"))
     column.bounds = catalog::Bounds{json["bounds"].at(0), json["bounds"].at(1)};
   for (const Json& noise : json.at("noise")) {
@@ -51,9 +63,47 @@ AnswerColumn read_column(const Json& json) {
   return column;
 }
 
+plan::Cell read_cell(const Json& json) {
+  plan::Cell cell;
+  const Json& value = json.at("value");
+  if (value.is_boolean()) cell.value = value.get<bool>();
+  if (value.is_number()) cell.value = value.get<double>();
+  if (value.is_string()) cell.value = value.get<std::string>();
+  if (json.contains("lower")) cell.lower = json["lower"].get<double>();
+  if (json.contains("upper")) cell.upper = json["upper"].get<double>();
+  return cell;
+}
+
+// Answers of the first version have their values with the columns alone.
+std::vector<AnswerRow> read_rows(const Json& json) {
+  std::vector<AnswerRow> rows;
+  if (!json.contains("rows")) {
+    AnswerRow& only = rows.emplace_back();
+    for (const Json& column : json.at("columns")) only.push_back(read_cell(column));
+    return rows;
+  }
+  for (const Json& row : json["rows"]) {
+    AnswerRow& made = rows.emplace_back();
+    for (const Json& cell : row) made.push_back(read_cell(cell));
+  }
+  return rows;
+}
+
+bool is_single(const Answer& answer) {
+  return answer.rows.size() == 1 &&
+         std::none_of(answer.columns.begin(), answer.columns.end(),
+                      [](const AnswerColumn& column) { return column.aggregate == "key"; });
+}
+
 Answer read(const Json& json) {
   Answer answer;
   for (const Json& column : json.at("columns")) answer.columns.push_back(read_column(column));
+  answer.rows = read_rows(json);
+  if (json.contains("hidden_groups")) {
+    const Json& hidden = json["hidden_groups"];
+    answer.hidden =
+        HiddenGroups{hidden.at("even_chance"), hidden.at("min_units"), hidden.at("selection")};
+  }
   answer.confidence = json.at("confidence");
   const Json& cost = json.at("cost");
   answer.epsilon = cost.at("epsilon");
@@ -70,10 +120,32 @@ Answer read(const Json& json) {
 
 }  // namespace
 
+double number(const plan::Cell& cell) {
+  if (const auto* value = std::get_if<double>(&cell.value)) return *value;
+  throw Error(ErrorCode::invalid_argument, "the cell is no number; ask for its text");
+}
+
 std::string to_json(const Answer& answer) {
   Json json;
   json["columns"] = Json::array();
-  for (const AnswerColumn& column : answer.columns) json["columns"].push_back(write(column));
+  const bool single = is_single(answer);
+  for (std::size_t i = 0; i < answer.columns.size(); ++i) {
+    json["columns"].push_back(write(answer.columns[i], single ? &answer.rows[0][i] : nullptr));
+  }
+  json["rows"] = Json::array();
+  for (const AnswerRow& row : answer.rows) {
+    Json& cells = json["rows"].emplace_back(Json::array());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      Json cell = Json::object();
+      write(row[i], answer.columns[i].type == "integer", cell);
+      cells.push_back(std::move(cell));
+    }
+  }
+  if (answer.hidden) {
+    json["hidden_groups"] = {{"even_chance", answer.hidden->even_chance},
+                             {"min_units", answer.hidden->min_units},
+                             {"selection", answer.hidden->selection}};
+  }
   json["confidence"] = answer.confidence;
   json["cost"] = {{"epsilon", answer.epsilon}, {"delta", answer.delta}, {"rho", answer.rho}};
   json["privacy"] = {

@@ -1,3 +1,6 @@
+#include "session/answer_clock.hpp"
+#include "session/question.hpp"
+
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/owner_log.hpp>
@@ -5,9 +8,8 @@
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/numeric/units.hpp>
-#include <shoal/plan/estimate.hpp>
 #include <shoal/random/secure_source.hpp>
-#include <shoal/release/release.hpp>
+#include <shoal/release/release_groups.hpp>
 #include <shoal/session/session.hpp>
 
 #include <fmt/format.h>
@@ -18,91 +20,36 @@
 namespace shoal::session {
 namespace {
 
-std::string random_key(random::BitSource& bits) {
-  return fmt::format("{:016x}{:016x}", bits.next_u64(), bits.next_u64());
-}
-
 void check_key(const std::string& key) {
   if (key.size() <= 200 && is_utf8(key, false) && printable(key, 200) == key) return;
   throw Error(ErrorCode::invalid_argument, "a key is a plain text of at most 200 characters");
 }
 
-// Everything that makes two requests the same question.
-std::string request_digest(std::string_view sql, const plan::QueryOptions& options,
-                           const catalog::Policy& policy) {
+// Everything that makes two requests the same question. What a default fills in is part of it.
+std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy) {
   FieldBytes fields;
-  fields.add(sql).add(format_number(options.epsilon));
-  fields.add(options.delta ? format_number(*options.delta) : "none");
-  fields.add(format_number(options.confidence))
-      .add(static_cast<long long>(options.noise))
-      .add(policy.digest);
+  fields.add(plan.canonical).add(format_number(plan.epsilon.value()));
+  fields.add(format_number(plan.delta.value())).add(format_number(plan.confidence.value()));
+  fields.add(privacy::to_json(plan.event)).add(policy.digest);
   return to_hex(sha256(fields.bytes()));
 }
 
-std::string statistic_in_words(const catalog::Statistic& statistic) {
-  switch (statistic.kind) {
-    case catalog::StatisticKind::units:
-      return "units";
-    case catalog::StatisticKind::rows:
-      return "rows";
-    case catalog::StatisticKind::values:
-      return "values of " + statistic.column;
-    case catalog::StatisticKind::plain_sum:
-      return "sum of " + statistic.column;
-    case catalog::StatisticKind::centred_sum:
-      return "centred sum of " + statistic.column;
-    case catalog::StatisticKind::centred_squares:
-      return "centred squares of " + statistic.column;
-    case catalog::StatisticKind::distinct:
-      return "different values of " + statistic.column;
-    case catalog::StatisticKind::leaves:
-      break;
+// What a plan wants to know of public tables, before anything is spent.
+std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
+                                                      engine::DuckdbEngine& engine) {
+  for (const plan::UniqueCheck& check : plan.unique) {
+    if (engine.is_unique(check.table, check.column)) continue;
+    throw Error(ErrorCode::conflict,
+                fmt::format("the policy calls {}.{} unique, but two rows share a value; the owner "
+                            "must correct one of them",
+                            check.table, check.column));
   }
-  return "histogram of " + statistic.column;
-}
-
-AnswerNoise describe_noise(const plan::Plan& plan, std::size_t index) {
-  const mechanism::StatisticNoise& noise = plan.noises[index];
-  return {statistic_in_words(plan.statistics[index]), std::string(mechanism::name(noise.mechanism)),
-          mechanism::noise_scale(noise.mechanism), static_cast<double>(noise.sensitivity.steps()),
-          plan.statistics[index].range.grid.step()};
-}
-
-AnswerColumn make_column(const plan::Plan& plan, const plan::PlannedOutput& output,
-                         const catalog::Table& table, std::span<const Int128> released) {
-  static constexpr std::array kAggregates = {"count", "sum", "average"};
-  const plan::Estimate estimate = plan::estimate(plan, output, released);
-  AnswerColumn column;
-  column.name = output.name;
-  column.aggregate = kAggregates.at(static_cast<std::size_t>(output.kind));
-  column.value = estimate.value;
-  column.lower = estimate.lower;
-  column.upper = estimate.upper;
-  if (output.kind != plan::OutputKind::count)
-    column.bounds = table.find_column(output.column, true)->bounds;
-  column.noise.push_back(describe_noise(plan, output.statistic));
-  if (output.denominator) column.noise.push_back(describe_noise(plan, *output.denominator));
-  return column;
-}
-
-Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
-                   std::span<const Int128> released) {
-  Answer answer;
-  const catalog::Table& table = *policy.find_table(plan.table, true);
-  for (const plan::PlannedOutput& output : plan.outputs) {
-    answer.columns.push_back(make_column(plan, output, table, released));
+  std::vector<std::vector<catalog::Key>> keys;
+  for (const plan::PlannedGrouping& grouping : plan.groupings) {
+    keys.push_back(grouping.key_query ? engine.public_keys(*grouping.key_query)
+                                      : grouping.public_keys);
   }
-  answer.confidence = plan.confidence.value();
-  answer.epsilon =
-      plan.charge.epsilon_units
-          ? numeric::decimal_from_units(*plan.charge.epsilon_units, privacy::kEpsilonDecimals)
-          : plan.epsilon.value();
-  answer.delta = plan.delta.value();
-  answer.rho = numeric::from_units_up(plan.charge.rho_units, privacy::kRhoDecimals);
-  answer.unit = policy.unit_in_words();
-  answer.neighbors = to_string(policy.neighbors);
-  answer.statement = privacy_statement(answer.epsilon, answer.delta, answer.unit, policy.neighbors);
-  return answer;
+  return keys;
 }
 
 [[noreturn]] void lost_ledger(const std::filesystem::path& path, const std::string& lineage) {
@@ -110,10 +57,6 @@ Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
                                               "it was used; restore the ledger from a "
                                               "backup",
                                               path.string(), lineage));
-}
-
-engine::AggregateRequest engine_request(const plan::Plan& plan) {
-  return {plan.filter, plan.statistics, plan.person_column, plan.rows_per_unit};
 }
 
 }  // namespace
@@ -135,20 +78,35 @@ plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& opti
   return plan::make_plan(sql, policy_, options);
 }
 
-ledger::Ledger Session::open_ledger(const catalog::Table& table) const {
-  const std::filesystem::path data = policy_.resolve(table.source);
+// What the account must be, or becomes. Where the policy does not say which part of delta is for
+// failures, an account that is open keeps its own.
+privacy::Budget Session::policy_budget(const std::optional<ledger::Account>& account) const {
+  privacy::Budget budget{policy_.epsilon, policy_.delta};
+  budget.failures = policy_.failures_share();
+  if (account && !policy_.failures) budget.failures = account->budget.failures;
+  return budget;
+}
+
+// Every private file must belong to this budget before a question about it is paid.
+ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> tables) const {
   const std::filesystem::path path = policy_.resolve(policy_.ledger);
-  catalog::claim_budget(data, {policy_.lineage, path, false});
+  bool used = false;
+  for (const catalog::Table* table : tables) {
+    if (table->is_public) continue;
+    const std::filesystem::path data = policy_.resolve(table->source);
+    catalog::claim_budget(data, {policy_.lineage, path, false});
+    used = used || catalog::was_opened(data, policy_.lineage);
+  }
   std::error_code ignored;
-  const bool used = catalog::was_opened(data, policy_.lineage);
   if (used && !std::filesystem::exists(path, ignored)) lost_ledger(path, policy_.lineage);
   ledger::Ledger ledger(path, ledger_options_);
-  if (used && !ledger.account(policy_.lineage)) lost_ledger(path, policy_.lineage);
-  ledger.open_account({policy_.lineage,
-                       {policy_.epsilon, policy_.delta},
-                       policy_.neighbors,
-                       policy_.unit_in_words()});
-  catalog::mark_opened(data, policy_.lineage);
+  const auto account = ledger.account(policy_.lineage);
+  if (used && !account) lost_ledger(path, policy_.lineage);
+  ledger.open_account(
+      {policy_.lineage, policy_budget(account), policy_.neighbors, policy_.unit_in_words()});
+  for (const catalog::Table* table : tables) {
+    if (!table->is_public) catalog::mark_opened(policy_.resolve(table->source), policy_.lineage);
+  }
   return ledger;
 }
 
@@ -159,40 +117,51 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
 
 Answer Session::query(std::string_view sql, const plan::QueryOptions& options, std::string key,
                       random::BitSource& bits) {
-  const plan::Plan plan = explain(sql, options);
-  if (key.empty()) key = random_key(bits);
+  const AnswerClock clock(policy_.query.time_steps);
+  plan::Plan plan = explain(sql, options);
+  if (plan.explain_only) {
+    throw Error(ErrorCode::invalid_argument,
+                "EXPLAIN PRIVACY is answered without data; use shoal explain");
+  }
+  const std::string digest = request_digest(plan, policy_);
+  // The same question again is the same answer again, and costs nothing.
+  if (key.empty()) key = "same-" + digest;
   check_key(key);
-  const catalog::Table& table = *policy_.find_table(plan.table, true);
-  engine::DuckdbEngine engine(policy_, table);
-  ledger::Ledger ledger = open_ledger(table);
+  std::vector<const catalog::Table*> tables;
+  for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
+  engine::DuckdbEngine engine(policy_, tables);
+  const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, engine);
+  // Which groups of a person count where there are too many: independent of the data, and new for
+  // each question, so that nobody can aim at it.
+  const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
+  ledger::Ledger ledger = open_ledger(tables);
 
-  auto reserved = ledger.reserve({policy_.lineage,
-                                  key,
-                                  request_digest(sql, options, policy_),
-                                  printable(sql, 2000),
-                                  policy_.digest,
-                                  {policy_.epsilon, policy_.delta},
-                                  plan.event});
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
+  auto reserved =
+      ledger.reserve({policy_.lineage, key, digest, printable(sql, 2000), policy_.digest,
+                      policy_budget(ledger.account(policy_.lineage)), plan.event});
+  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved)) {
     return answer_from_json(stored->answer);
+  }
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
 
   reservation.touch();
   const OwnerLog log(policy_.resolve(policy_.ledger).string() + ".log");
-  std::optional<data::ExactAggregate> exact;
+  std::vector<data::GroupedAggregate> exact;
   try {
-    exact.emplace(engine.aggregate(engine_request(plan), log));
+    exact = engine.aggregate_groups(engine_request(plan, hash_key), log);
   } catch (const Error& failure) {
     ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
+    clock.wait();
     throw;
   }
   const std::int64_t entry = reservation.entry();
-  release::Released released =
-      release::release(std::move(reservation), std::move(*exact), plan.noises, bits);
-  Answer answer = make_answer(plan, policy_, released.values);
+  release::ReleasedGroups released = release::release_groups(
+      std::move(reservation), std::move(exact), plan.noises, public_keys, policy_.neighbors, bits);
+  Answer answer = make_answer(plan, policy_, released.sets);
   answer.entry = entry;
   answer.key = key;
   const ledger::StoredAnswer stored = ledger.settle(std::move(released.spent), to_json(answer));
+  clock.wait();
   return answer_from_json(stored.answer);
 }
 
@@ -203,7 +172,7 @@ BudgetReport Session::budget() const {
   report.ledger = policy_.resolve(policy_.ledger);
   report.unit = policy_.unit_in_words();
   report.neighbors = policy_.neighbors;
-  report.total = {policy_.epsilon, policy_.delta};
+  report.total = policy_budget(std::nullopt);
   std::error_code ignored;
   if (std::filesystem::exists(report.ledger, ignored)) {
     ledger::Options options = ledger_options_;
@@ -211,7 +180,7 @@ BudgetReport Session::budget() const {
     ledger::Ledger ledger(report.ledger, options);
     if (const auto account = ledger.account(policy_.lineage)) {
       report.opened = true;
-      report.total = privacy::smaller(account->budget, {policy_.epsilon, policy_.delta});
+      report.total = privacy::smaller(account->budget, policy_budget(account));
       report.spent = ledger.total(policy_.lineage);
       report.repriced = ledger.repriced_total(policy_.lineage);
       report.spends = ledger.spends(policy_.lineage);
@@ -219,7 +188,7 @@ BudgetReport Session::budget() const {
   }
   if (!report.opened) {
     for (const catalog::Table& table : policy_.tables) {
-      if (catalog::was_opened(policy_.resolve(table.source), policy_.lineage)) {
+      if (!table.is_public && catalog::was_opened(policy_.resolve(table.source), policy_.lineage)) {
         lost_ledger(report.ledger, policy_.lineage);
       }
     }
@@ -255,7 +224,7 @@ void Session::accept_policy_budget() {
   ledger::Options options = ledger_options_;
   options.create = false;
   ledger::Ledger ledger(policy_.resolve(policy_.ledger), options);
-  ledger.change_budget(policy_.lineage, {policy_.epsilon, policy_.delta});
+  ledger.change_budget(policy_.lineage, policy_budget(ledger.account(policy_.lineage)));
 }
 
 }  // namespace shoal::session

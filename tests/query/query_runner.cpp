@@ -1,25 +1,30 @@
-// Runs a text test: questions, and what must come of them. Format, blocks separated by blank lines:
+// Runs a text test: questions, and what must come of them. Blocks are separated by blank lines:
 //
 //   # a comment
-//   policy            the lines up to the blank one replace lines of the fixture's policy: old =>
-//   new plan <options>    a question, then ---- and lines that the plan's description must consist
+//   fixture <name>    people (the unit is a row) or hospital (a person); people until said
+//   otherwise policy            the lines up to the blank one replace lines of its policy: old =>
+//   new plan <options>    a question, then ---- and the lines that the plan's description consists
 //   of refuse <code>     a question, then ---- and texts that the message must contain, one a line
-//   answer <options>  a question, then ---- and "name exact": the exact value lies in the interval,
-//   and the value is not
-//                     further from it than half the interval. Noise comes from a fixed seed
+//   answer <options>  a question, then ---- and for one row lines of "name exact", for several
+//   lines of
+//                     "key/key: name exact name exact": each exact value lies in its interval, and
+//                     there are no more rows. Noise comes from a fixed seed
 //
-// Options: epsilon=0.5 delta=1e-6 confidence=0.9 noise=gaussian. The fixture is written below.
+// Options: epsilon=0.5 delta=1e-6 confidence=0.9 noise=gaussian.
+#include "query/query_fixtures.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/plan/present.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
@@ -28,56 +33,6 @@
 
 namespace shoal {
 namespace {
-
-constexpr const char* kPolicy = R"([dataset]
-name = "people"
-lineage = "people-test"
-[privacy]
-unit = "row"
-neighbors = "add_remove"
-[budget]
-epsilon = 1000
-delta = 1e-3
-ledger = "people.ledger"
-[table.people]
-source = "people.csv"
-format = "csv"
-[table.people.column.id]
-type = "integer"
-[table.people.column.state]
-type = "text"
-categories = ["TX", "CA"]
-[table.people.column.age]
-type = "integer"
-bounds = [0, 100]
-[table.people.column.height]
-type = "real"
-bounds = [0, 2.5]
-nulls = false
-[table.people.column.wage]
-type = "real"
-[table.people.column.active]
-type = "boolean"
-[table.people.column.born]
-type = "date"
-[table.people.column.seen]
-type = "timestamp"
-[table.people.column.secret]
-type = "text"
-queryable = false
-)";
-
-// 1,000 rows by a rule: 10 people with 100 rows each, ages 0 to 99, every seventh age empty.
-std::string people() {
-  std::string text = "id,state,age,height,wage,active,born,seen,secret\n";
-  for (int i = 0; i < 1000; ++i) {
-    text +=
-        fmt::format("{},{},{},{},{},{},19{:02}-01-15,2024-03-{:02} 08:30:00,s{}\n", i % 10,
-                    i % 4 == 0 ? "TX" : "CA", i % 7 == 0 ? "" : std::to_string(i / 10),
-                    1.0 + (i % 3) * 0.25, i, i % 2 == 0 ? "true" : "false", i % 100, 1 + i % 28, i);
-  }
-  return text;
-}
 
 struct Block {
   int line = 0;
@@ -136,32 +91,65 @@ plan::QueryOptions read_options(const std::vector<std::string>& words) {
   return options;
 }
 
-std::vector<std::string> describe(const plan::Plan& plan) {
-  static constexpr const char* kKinds[] = {"rows", "values", "sum", "centred"};
+std::string noise_text(const mechanism::GroupedNoise& noise, std::size_t index) {
+  const auto& statistic = noise.statistics[index];
+  if (!statistic.noise) return std::string(mechanism::name(*noise.selection));
+  return fmt::format("{} {}", mechanism::name(*statistic.noise),
+                     format_rounded(mechanism::noise_scale(*statistic.noise), 6));
+}
+
+std::vector<std::string> describe_grouping(const plan::Plan& plan, std::size_t at) {
+  static constexpr const char* kKinds[] = {"units",   "rows",    "values",   "sum",
+                                           "centred", "squares", "distinct", "leaves"};
+  const plan::PlannedGrouping& grouping = plan.groupings[at];
+  const mechanism::GroupedNoise& noise = plan.noises[at];
   std::vector<std::string> lines;
+  if (!grouping.keys.empty()) {
+    std::string line =
+        fmt::format("group by {} of at most {}", grouping.keys.size(), noise.max_groups);
+    if (noise.selection) {
+      line += fmt::format(" hidden {} even at {}", mechanism::name(*noise.selection),
+                          mechanism::even_chance_size(*noise.selection));
+    } else {
+      line += grouping.key_query ? " keys of a table"
+                                 : fmt::format(" public {}", grouping.public_keys.size());
+    }
+    lines.push_back(line);
+  }
   for (std::size_t i = 0; i < plan.statistics.size(); ++i) {
-    lines.push_back(fmt::format(
-        "{}{} sensitivity {} step {} {} {}", kKinds[static_cast<int>(plan.statistics[i].kind)],
-        plan.statistics[i].column.empty() ? "" : " " + plan.statistics[i].column,
-        plan.noises[i].sensitivity.steps(), format_number(plan.statistics[i].range.grid.step()),
-        mechanism::name(plan.noises[i].mechanism),
-        format_rounded(mechanism::noise_scale(plan.noises[i].mechanism), 6)));
-  }
-  for (const plan::PlannedOutput& output : plan.outputs) {
+    const catalog::Statistic& statistic = plan.statistics[i];
+    const bool exchange = noise.single && plan.neighbors == Neighbors::replace_one;
     lines.push_back(
-        fmt::format("output {} error {}", output.name, format_rounded(output.expected_error, 4)));
+        fmt::format("{}{} sensitivity {} step {} {}", kKinds[static_cast<int>(statistic.kind)],
+                    statistic.column.empty() ? "" : " " + statistic.column,
+                    exchange ? exchange_reach(noise.statistics[i]) : reach(noise.statistics[i]),
+                    format_number(statistic.range.grid.step()), noise_text(noise, i)));
   }
-  if (plan.filter) lines.push_back("filter " + sql::print(*plan.filter, sql::Dialect::duckdb));
-  if (!plan.person_column.empty())
-    lines.push_back(fmt::format("person {} rows {}", plan.person_column, plan.rows_per_unit));
+  return lines;
+}
+
+std::vector<std::string> describe(const plan::Plan& plan) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < plan.groupings.size(); ++i) {
+    for (std::string& line : describe_grouping(plan, i)) lines.push_back(std::move(line));
+  }
+  for (const plan::PresentedColumn& column : plan::presented_columns(plan)) {
+    std::string what = column.is_key ? "key" : "expression";
+    if (column.bare) {
+      const auto& error = plan.aggregates[column.aggregates.front()].expected_error;
+      what = error ? "error " + format_rounded(*error, 4) : "error unknown";
+    }
+    lines.push_back(fmt::format("output {} {}", column.name, what));
+  }
+  if (plan.rows.where)
+    lines.push_back("filter " + sql::print(*plan.rows.where, sql::Dialect::shoal));
+  if (plan.has_unit) lines.push_back(fmt::format("person rows {}", plan.rows_per_group));
   return lines;
 }
 
 class Runner {
  public:
-  explicit Runner(std::string path) : path_(std::move(path)) {
-    write_file_durably(folder_ / "people.csv", people(), IfExists::refuse);
-  }
+  explicit Runner(std::string path) : path_(std::move(path)) { use(test::people_fixture()); }
 
   int run() {
     for (const Block& block : read_blocks(path_)) run_block(block);
@@ -176,19 +164,31 @@ class Runner {
     fmt::print("{}:{}: {}\n  {}\n", path_, block.line, block.question, why);
   }
 
+  void use(test::QueryFixture fixture) {
+    fixture_ = std::move(fixture);
+    policy_ = fixture_.policy;
+    for (const auto& [name, text] : fixture_.files) {
+      write_file_durably(folder_ / name, text, IfExists::replace);
+    }
+  }
+
   // Every question gets a fresh budget, so that tests do not depend on each other.
   session::Session fresh_session() {
-    for (const char* name :
-         {"people.ledger", "people.ledger-wal", "people.ledger-shm", "people.csv.shoal"}) {
-      std::filesystem::remove(folder_ / name);
+    for (const char* ending : {".ledger", ".ledger-wal", ".ledger-shm"}) {
+      std::filesystem::remove(folder_ / (fixture_.name + ending));
     }
-    write_file_durably(folder_ / "people.toml", policy_, IfExists::replace);
-    return session::Session(folder_ / "people.toml");
+    for (const auto& file : fixture_.files) {
+      std::filesystem::remove(folder_ / (file.first + ".shoal"));
+    }
+    const std::filesystem::path path = folder_ / (fixture_.name + ".toml");
+    write_file_durably(path, policy_, IfExists::replace);
+    return session::Session(path);
   }
 
   void run_block(const Block& block) {
     ++blocks_;
     try {
+      if (block.command == "fixture") return change_fixture(block);
       if (block.command == "policy") return change_policy(block);
       if (block.command == "refuse") return run_refusal(block);
       if (block.command == "plan") return run_plan(block);
@@ -199,8 +199,14 @@ class Runner {
     }
   }
 
+  void change_fixture(const Block& block) {
+    if (block.options == std::vector<std::string>{"hospital"}) return use(test::hospital_fixture());
+    if (block.options == std::vector<std::string>{"people"}) return use(test::people_fixture());
+    fail(block, "no such fixture");
+  }
+
   void change_policy(const Block& block) {
-    policy_ = kPolicy;
+    policy_ = fixture_.policy;
     for (const std::string& change : block.expected) {
       const std::size_t arrow = change.find(" => ");
       const std::string from = change.substr(0, arrow);
@@ -246,26 +252,69 @@ class Runner {
     test::SeededSource bits(7);
     const session::Answer answer =
         fresh_session().query(block.question, read_options(block.options), "key", bits);
-    if (answer.columns.size() != block.expected.size())
+    const bool grouped = std::any_of(answer.columns.begin(), answer.columns.end(), is_key);
+    if (!grouped && answer.columns.size() != block.expected.size()) {
       return fail(block, "another number of columns");
-    for (std::size_t i = 0; i < answer.columns.size(); ++i) {
-      const session::AnswerColumn& column = answer.columns[i];
-      std::istringstream words(block.expected[i]);
-      std::string name;
-      double exact = 0;
-      words >> name >> exact;
-      // The exact value is of real data; the grid may round each row by half a step.
-      const double slack = column.noise[0].step * 1000;
-      if (column.name != name || column.lower > exact + slack || column.upper < exact - slack ||
-          column.value < column.lower || column.value > column.upper) {
-        fail(block, fmt::format("{} is {} in [{}, {}], expected {}", column.name, column.value,
-                                column.lower, column.upper, block.expected[i]));
+    }
+    if (!grouped) {
+      for (std::size_t i = 0; i < answer.columns.size(); ++i) {
+        std::istringstream words(block.expected[i]);
+        check_cell(block, answer.columns[i], answer.rows.at(0)[i], words);
       }
+      return;
+    }
+    if (answer.rows.size() != block.expected.size()) {
+      fail(block, fmt::format("has {} rows", answer.rows.size()));
+    }
+    for (const std::string& line : block.expected) check_row(block, answer, line);
+  }
+
+  static bool is_key(const session::AnswerColumn& column) { return column.aggregate == "key"; }
+
+  static std::string key_text(const session::Answer& answer, const session::AnswerRow& row) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!is_key(answer.columns[i])) continue;
+      if (!text.empty()) text += "/";
+      if (const auto* word = std::get_if<std::string>(&row[i].value)) text += *word;
+      if (const auto* value = std::get_if<double>(&row[i].value)) text += format_number(*value);
+      if (const auto* flag = std::get_if<bool>(&row[i].value)) text += *flag ? "true" : "false";
+      if (std::holds_alternative<std::monostate>(row[i].value)) text += "NULL";
+    }
+    return text;
+  }
+
+  void check_row(const Block& block, const session::Answer& answer, const std::string& line) {
+    const std::size_t colon = line.find(": ");
+    for (const session::AnswerRow& row : answer.rows) {
+      if (key_text(answer, row) != line.substr(0, colon)) continue;
+      std::istringstream words(line.substr(colon + 2));
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (!is_key(answer.columns[i])) check_cell(block, answer.columns[i], row[i], words);
+      }
+      return;
+    }
+    fail(block, "has no row " + line);
+  }
+
+  void check_cell(const Block& block, const session::AnswerColumn& column, const plan::Cell& cell,
+                  std::istringstream& words) {
+    std::string name;
+    double exact = 0;
+    words >> name >> exact;
+    // The exact value is of real data; the grid may round each row by half a step.
+    const double slack = column.noise.at(0).step * 1000;
+    const double value = session::number(cell);
+    if (column.name != name || !cell.lower || !cell.upper || *cell.lower > exact + slack ||
+        *cell.upper < exact - slack) {
+      fail(block, fmt::format("{} is {} in [{}, {}], expected {} {}", column.name, value,
+                              cell.lower.value_or(NAN), cell.upper.value_or(NAN), name, exact));
     }
   }
 
   std::string path_;
-  std::string policy_ = kPolicy;
+  test::QueryFixture fixture_;
+  std::string policy_;
   test::TemporaryFolder folder_;
   int blocks_ = 0;
   int failures_ = 0;

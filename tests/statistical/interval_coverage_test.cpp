@@ -39,6 +39,8 @@ TEST(IntervalCoverage, IsAtLeastNominal) {
         case catalog::StatisticKind::plain_sum:
           exact.push_back(static_cast<Int128>(20 / statistic.range.grid.step()));
           break;
+        default:
+          FAIL() << "a statistic that was not asked for";
       }
     }
     const double truth[] = {50, 20, 900, 20};
@@ -47,9 +49,10 @@ TEST(IntervalCoverage, IsAtLeastNominal) {
     for (int run = 0; run < runs; ++run) {
       std::vector<Int128> released = exact;
       for (std::size_t i = 0; i < released.size(); ++i)
-        released[i] += sample(plan.noises[i].mechanism, bits);
+        released[i] += mechanism::sample(*plan.noises[0].statistics[i].noise, bits);
       for (std::size_t j = 0; j < 4; ++j) {
-        const Estimate one = estimate(plan, plan.outputs[j], released);
+        const Estimate one =
+            estimate(plan, 0, plan.aggregates[j], {{}, released, {}}, plan.confidence);
         EXPECT_LE(one.lower, one.upper);
         covered[j] += one.lower <= truth[j] && truth[j] <= one.upper ? 1 : 0;
       }

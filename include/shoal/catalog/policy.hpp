@@ -84,6 +84,9 @@ struct QueryDefaults {
   std::optional<double> epsilon;
   std::optional<double> delta;
   std::optional<double> confidence;
+  // An answer leaves at a time of a grid, with so many points to a doubling, so that how long it
+  // took tells next to nothing. 0: as soon as it is there.
+  int time_steps = 1;
 };
 
 struct Policy {
@@ -94,7 +97,7 @@ struct Policy {
   Neighbors neighbors = Neighbors::add_remove;
   Epsilon epsilon{0};  // the total
   Delta delta{0};
-  Delta failures{0};  // the part of delta that hidden groups and the like may use up
+  std::optional<Delta> failures;  // the part of delta for what can fail; none: failures_share()
   std::optional<Epsilon> max_epsilon_per_query;
   long long min_units = 1;  // groups of fewer units are never shown
   QueryDefaults query;
@@ -102,6 +105,10 @@ struct Policy {
   EngineSettings engine;
   std::vector<Table> tables;
   std::string digest;  // of the file's text
+
+  // What a new account sets aside of delta for what can fail, such as a hidden group that shows:
+  // `failures`, or half.
+  Delta failures_share() const;
 
   const Table* find_table(std::string_view table_name, bool exact) const;
   std::filesystem::path resolve(const std::filesystem::path& path) const;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <shoal/base/owner_log.hpp>
+#include <shoal/catalog/key.hpp>
 #include <shoal/catalog/policy.hpp>
 #include <shoal/catalog/statistic.hpp>
 #include <shoal/data/exact_aggregate.hpp>
@@ -47,6 +48,16 @@ class DuckdbEngine {
   // Touches the data. If the engine fails, throws internal with a fixed text; the details go to the
   // owner's log.
   data::ExactAggregate aggregate(const AggregateRequest& request, const OwnerLog& log);
+
+  // One result a grouping set. Touches the data and fails as aggregate() does.
+  std::vector<data::GroupedAggregate> aggregate_groups(const GroupedRequest& request,
+                                                       const OwnerLog& log);
+
+  // The rows of a query over public tables, as keys in their order, each once. Throws unavailable.
+  std::vector<catalog::Key> public_keys(const sql::Query& query);
+
+  // Whether no two rows of a public table share a value of the column. Throws unavailable.
+  bool is_unique(const std::string& table, const std::string& column);
 
   // One result a grouping set, from rows given as SQL text in place of request.rows. Touches the
   // data and fails as aggregate() does.

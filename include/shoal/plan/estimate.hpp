@@ -2,14 +2,14 @@
 // sees released values and public facts only.
 //
 // An interval covers what the noise did: with the stated confidence the exact value over the
-// clamped data lies in it. It does not cover clamping to the bounds, nor rows beyond the limit per
-// person.
+// bounded data lies in it; where groups are hidden, among the groups that show. It does not cover
+// clamping to the bounds, nor rows and groups beyond the limits per person.
 #pragma once
 
-#include <shoal/base/int128.hpp>
+#include <shoal/catalog/released_group.hpp>
 #include <shoal/plan/plan.hpp>
 
-#include <span>
+#include <optional>
 
 namespace shoal::plan {
 
@@ -19,10 +19,12 @@ struct Estimate {
   double upper;
 };
 
-// `released` has one integer a statistic of the plan.
-Estimate estimate(const Plan& plan, const PlannedOutput& output, std::span<const Int128> released);
+// The aggregate in one group of that grouping.
+Estimate estimate(const Plan& plan, std::size_t grouping, const PlannedAggregate& aggregate,
+                  const catalog::ReleasedGroup& group, Confidence confidence);
 
-// Half the width of the interval, before any data is seen; see PlannedOutput::expected_error.
-double expected_error(const Plan& plan, const PlannedOutput& output);
+// Half the width of the interval, before any data is seen; see PlannedAggregate::expected_error.
+std::optional<double> expected_error(const Plan& plan, std::size_t grouping,
+                                     const PlannedAggregate& aggregate);
 
 }  // namespace shoal::plan

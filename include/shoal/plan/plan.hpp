@@ -2,13 +2,15 @@
 // be. A plan needs the policy and never the data; it is the same whatever the rows say.
 #pragma once
 
+#include <shoal/catalog/key.hpp>
 #include <shoal/catalog/policy.hpp>
 #include <shoal/catalog/statistic.hpp>
-#include <shoal/mechanism/joint_noise.hpp>
+#include <shoal/mechanism/grouped_noise.hpp>
 #include <shoal/privacy/charge.hpp>
-#include <shoal/sql/syntax.hpp>
+#include <shoal/sql/query.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,40 +20,99 @@ namespace shoal::plan {
 
 enum class NoiseChoice { automatic, laplace, gaussian };
 
+// What the asker says beside the query. OPTIONS in the text goes before it, the policy's defaults
+// stand behind it.
 struct QueryOptions {
-  double epsilon = 0;
-  std::optional<double> delta = std::nullopt;  // none: pure differential privacy
-  double confidence = 0.95;
+  std::optional<double> epsilon = std::nullopt;
+  std::optional<double> delta = std::nullopt;  // none: pure, unless groups must be hidden
+  std::optional<double> confidence = std::nullopt;
   NoiseChoice noise = NoiseChoice::automatic;
 };
 
-enum class OutputKind { count, sum, average };
-
-// One column of the answer, made of one or two statistics.
-struct PlannedOutput {
+// One of the columns by which an answer is grouped.
+struct PlannedKey {
   std::string name;
-  OutputKind kind = OutputKind::count;
-  std::size_t statistic = 0;               // the count or the sum
-  std::optional<std::size_t> denominator;  // the count under an average, or behind a centred sum
-  std::string column;                      // what is summed or averaged
-  // Half the width of the error interval. For an average it is to be divided by the number of rows.
-  double expected_error = 0;
+  catalog::ColumnType type = catalog::ColumnType::text;
 };
 
-struct Plan {
+// A value that statistics are made of: a number on its grid, or something of which only the
+// identity matters.
+struct PlannedValue {
+  bool identity = false;
+  bool whole = false;
+  catalog::ColumnType type = catalog::ColumnType::real;  // of an identity
+  catalog::GridRange range = {};
+  bool nulls = true;
+};
+
+// One GROUP BY. By no key there is one group. The keys are public, or listed by a query over public
+// tables, or hidden: then a group shows only if enough units are in it.
+struct PlannedGrouping {
+  std::vector<std::size_t> keys = {};
+  std::vector<catalog::Key> public_keys = {};
+  std::optional<sql::Query> key_query = std::nullopt;
+  bool hidden = false;
+};
+
+enum class AggregateKind {
+  count,
+  units,
+  distinct,
+  sum,
+  average,
+  variance,
+  deviation,
+};
+
+std::string_view to_string(AggregateKind kind);
+
+// One aggregate of the query, made of up to three statistics.
+struct PlannedAggregate {
+  AggregateKind kind = AggregateKind::count;
+  std::size_t statistic = 0;                              // the count or the sum
+  std::optional<std::size_t> denominator = std::nullopt;  // the count under an average
+  std::optional<std::size_t> squares = std::nullopt;
+  bool of_sample = false;                                // VAR_SAMP: the divisor is one less
+  std::string of = {};                                   // what is added up, in words
+  std::optional<catalog::Bounds> bounds = std::nullopt;  // values are clamped to them
+  // Half the width of the error interval in the finest grouping. For an average it is to be divided
+  // by the number of rows; for a variance and a deviation there is none in advance.
+  std::optional<double> expected_error = std::nullopt;
+};
+
+// A public column of which no two rows may share a value; to be checked before anything is spent.
+struct UniqueCheck {
   std::string table;
-  std::optional<sql::Expression> filter;
+  std::string column;
+};
+
+// How released numbers become the answer's columns: expressions, HAVING, ORDER BY, LIMIT.
+struct Presentation;
+
+struct Plan {
+  std::vector<std::string> tables;  // of the policy, each once
+  sql::Query rows;                  // unit AS u, keys AS k0, ..., values AS v0, ...
+  bool has_unit = false;            // false: the unit is a row
+  bool clustered = false;           // the policy says that rows come ordered by unit
+  std::vector<UniqueCheck> unique;
+  std::vector<PlannedKey> keys;
+  std::vector<PlannedValue> values;
   std::vector<catalog::Statistic> statistics;
-  std::vector<mechanism::StatisticNoise> noises;  // one a statistic
-  std::vector<PlannedOutput> outputs;
-  std::string person_column;  // empty: the unit is a row
-  std::int64_t rows_per_unit = 1;
+  std::vector<PlannedGrouping> groupings;
+  std::vector<mechanism::GroupedNoise> noises;  // one a grouping
+  std::vector<PlannedAggregate> aggregates;
+  std::int64_t rows_per_group = 1;
+  std::int64_t distinct_per_group = 1;
+  std::int64_t min_units = 1;
   Neighbors neighbors = Neighbors::add_remove;
   Epsilon epsilon{0};  // of this question, at delta
   Delta delta{0};
   Confidence confidence{0.95};
   privacy::Event event = privacy::event::Compose{};
   privacy::Charge charge;
+  std::string canonical;      // the query as a tree prints: what makes two questions the same
+  bool explain_only = false;  // EXPLAIN PRIVACY
+  std::shared_ptr<const Presentation> presentation;
 };
 
 // Throws parse_error, unsupported, not_found, refused_by_policy or invalid_argument, with the

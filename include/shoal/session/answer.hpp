@@ -3,6 +3,7 @@
 #pragma once
 
 #include <shoal/catalog/grid.hpp>
+#include <shoal/plan/present.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -24,17 +25,27 @@ struct AnswerNoise {
 
 struct AnswerColumn {
   std::string name;
-  std::string aggregate;  // "count", "sum", "average"
-  double value = 0;
-  double lower = 0;
-  double upper = 0;
-  std::optional<catalog::Bounds> bounds;  // values were clamped to them
-  std::vector<AnswerNoise> noise;
+  std::string aggregate;  // "count", "sum", "average", ...; "key"; "expression"
+  std::string type = "real";
+  std::optional<catalog::Bounds> bounds = std::nullopt;  // values were clamped to them
+  std::vector<AnswerNoise> noise = {};
   bool operator==(const AnswerColumn&) const = default;
+};
+
+using AnswerRow = std::vector<plan::Cell>;
+
+// That groups may be missing, where their keys are not public.
+struct HiddenGroups {
+  double even_chance = 0;      // a group of so many units shows as often as not
+  long long min_units = 1;     // smaller ones never show
+  std::string selection = {};  // its JSON name
+  bool operator==(const HiddenGroups&) const = default;
 };
 
 struct Answer {
   std::vector<AnswerColumn> columns;
+  std::vector<AnswerRow> rows;  // one cell a column
+  std::optional<HiddenGroups> hidden;
   double confidence = 0.95;
   double epsilon = 0;  // of this answer
   double delta = 0;
@@ -46,6 +57,9 @@ struct Answer {
   std::string key;         // asking again with it gives this answer again, unpaid
   bool operator==(const Answer&) const = default;
 };
+
+// Of a cell that is a number; throws invalid_argument for another.
+double number(const plan::Cell& cell);
 
 // The text that the ledger stores and every door sends: one line of JSON.
 std::string to_json(const Answer& answer);

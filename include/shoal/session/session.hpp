@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,10 @@ class Session {
   // The plan: touches neither data nor budget.
   plan::Plan explain(std::string_view sql, const plan::QueryOptions& options) const;
 
-  // Asks. An empty key gets a fresh one. Throws before anything is spent for whatever is wrong with
-  // the request; after data was touched only internal, with a fixed text.
+  // Asks. Without a key the same question gives its stored answer again, unpaid; a key of one's own
+  // makes it a new question. Throws before anything is spent for whatever is wrong with the
+  // request; after data was touched only internal, with a fixed text. Either way it returns at a
+  // time on the policy's grid.
   Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key = "");
   // The same with the bits given: for tests.
   Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key,
@@ -63,11 +66,15 @@ class Session {
   void accept_policy_budget();
 
  private:
-  ledger::Ledger open_ledger(const catalog::Table& table) const;
+  ledger::Ledger open_ledger(std::span<const catalog::Table* const> tables) const;
+  privacy::Budget policy_budget(const std::optional<ledger::Account>& account) const;
 
   catalog::Policy policy_;
   ledger::Options ledger_options_;
 };
+
+// The epsilon that a plan is charged, at its delta.
+double epsilon_of(const plan::Plan& plan);
 
 // The guarantee of a cost in one sentence.
 std::string privacy_statement(double epsilon, double delta, const std::string& unit,

@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   shoal::plan::QueryOptions options;
   options.epsilon = 1;
   const auto answer = session.query("SELECT COUNT(*) FROM people", options);
-  const auto& count = answer.columns.at(0);
-  std::cout << count.value << " in [" << count.lower << ", " << count.upper << "], "
+  const auto& count = answer.rows.at(0).at(0);
+  std::cout << number(count) << " in [" << *count.lower << ", " << *count.upper << "], "
             << answer.statement << "\n";
-  return count.lower <= count.upper ? 0 : 1;
+  return *count.lower <= *count.upper ? 0 : 1;
 }

@@ -48,13 +48,17 @@ TEST(Grid, FarBoundsGetACoarserGridAndNearOnesAreRefused) {
 
 TEST(Statistic, WhatARowCanAdd) {
   const GridRange range = place_on_grid({-10, 30}, {0});
-  EXPECT_EQ((Statistic{StatisticKind::rows, "", {}}).most_per_row(), 1);
-  EXPECT_EQ((Statistic{StatisticKind::rows, "", {}}).least_per_row(), 0);
-  EXPECT_EQ((Statistic{StatisticKind::plain_sum, "x", range}).least_per_row(), -10);
-  EXPECT_EQ((Statistic{StatisticKind::plain_sum, "x", range}).most_per_row(), 30);
-  EXPECT_EQ((Statistic{StatisticKind::centred_sum, "x", range}).most_per_row(), 20);
+  EXPECT_EQ((Statistic{StatisticKind::rows, 0, "", {}}).most_per_row(), 1);
+  EXPECT_EQ((Statistic{StatisticKind::rows, 0, "", {}}).least_per_row(), 0);
+  EXPECT_EQ((Statistic{StatisticKind::plain_sum, 0, "x", range}).least_per_row(), -10);
+  EXPECT_EQ((Statistic{StatisticKind::plain_sum, 0, "x", range}).most_per_row(), 30);
+  EXPECT_EQ((Statistic{StatisticKind::centred_sum, 0, "x", range}).most_per_row(), 20);
+  // Squares of 0 to 400, less 200.
+  EXPECT_EQ((Statistic{StatisticKind::centred_squares, 0, "x", range}).least_per_row(), -200);
+  EXPECT_EQ((Statistic{StatisticKind::centred_squares, 0, "x", range}).most_per_row(), 200);
+  EXPECT_EQ((Statistic{StatisticKind::units, 0, "", {}}).most_per_row(), 1);
   // A row that is filtered out adds 0, so 0 always counts.
-  EXPECT_EQ((Statistic{StatisticKind::plain_sum, "x", place_on_grid({5, 9}, {0})}).least_per_row(),
+  EXPECT_EQ((Statistic{StatisticKind::plain_sum, 0, "x", place_on_grid({5, 9}, {0})}).least_per_row(),
             0);
 }
 

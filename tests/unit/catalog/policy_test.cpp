@@ -122,7 +122,7 @@ TEST(Policy, RefusesWithKeyAndRemedy) {
       {with("max_rows_per_person = 3", "max_rows_per_person = 2.5"), ErrorCode::invalid_argument,
        "whole number"},
       {with("format = \"csv\"", "format = \"xls\""), ErrorCode::invalid_argument,
-       "\"csv\" or \"parquet\""},
+       "\"csv\", \"parquet\" or \"postgresql\""},
       {with("delimiter = \";\"", "delimiter = \";;\""), ErrorCode::invalid_argument,
        "one character"},
       {with("[table.people.column.age]", "[table.people.column.ID]"), ErrorCode::invalid_argument,

@@ -71,9 +71,10 @@ TEST_F(SessionTest, AnswersAndCharges) {
   const Answer answer = session.query("SELECT COUNT(*), AVG(age) FROM people WHERE age < 50",
                                       epsilon(0.5), "k", bits);
   ASSERT_EQ(answer.columns.size(), 2u);
-  EXPECT_NEAR(answer.columns[0].value, 250, 60);
-  EXPECT_LE(answer.columns[0].lower, 250);
-  EXPECT_GE(answer.columns[0].upper, 250);
+  ASSERT_EQ(answer.rows.size(), 1u);
+  EXPECT_NEAR(number(answer.rows[0][0]), 250, 60);
+  EXPECT_LE(answer.rows[0][0].lower, 250);
+  EXPECT_GE(answer.rows[0][0].upper, 250);
   EXPECT_EQ(answer.columns[1].bounds, (catalog::Bounds{0, 100}));
   EXPECT_LE(answer.epsilon, 0.5);
   EXPECT_GT(answer.epsilon, 0.4999999);
@@ -91,8 +92,8 @@ TEST_F(SessionTest, TheSameBitsGiveTheSameNoise) {
   test::SeededSource one(5);
   test::SeededSource two(5);
   Session session(policy_path());
-  EXPECT_EQ(session.query(kCount, epsilon(0.1), "a", one).columns[0].value,
-            session.query(kCount, epsilon(0.1), "b", two).columns[0].value);
+  EXPECT_EQ(session.query(kCount, epsilon(0.1), "a", one).rows,
+            session.query(kCount, epsilon(0.1), "b", two).rows);
 }
 
 TEST_F(SessionTest, AKeyPaysOnce) {
@@ -109,7 +110,7 @@ TEST_F(SessionTest, AKeyPaysOnce) {
 
 TEST_F(SessionTest, StopsHardAtTheTotal) {
   Session session(policy_path());
-  for (int i = 0; i < 10; ++i) session.query(kCount, epsilon(0.1));
+  for (int i = 0; i < 10; ++i) session.query(kCount, epsilon(0.1), std::to_string(i));
   EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(1e-9)); }), ErrorCode::budget_exceeded);
   EXPECT_EQ(session.budget().epsilon_left, 0);
   EXPECT_EQ(session.budget().spends.size(), 10u);
@@ -118,7 +119,7 @@ TEST_F(SessionTest, StopsHardAtTheTotal) {
 TEST_F(SessionTest, ExplainTouchesNothing) {
   std::filesystem::remove(folder_ / "people.csv");
   const Session session(policy_path());
-  EXPECT_EQ(session.explain(kCount, epsilon(0.1)).outputs.size(), 1u);
+  EXPECT_EQ(session.explain(kCount, epsilon(0.1)).aggregates.size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "people.ledger"));
 }
 
@@ -234,19 +235,34 @@ TEST_F(SessionTest, AnOddRowChangesNoErrorAndNoPrice) {
   std::string text = read_file(folder_ / "people.csv");
   text += "7,not a number\n8,1e999\n9\n10,11,12,13\n\"unclosed,1\n";
   write_file_durably(folder_ / "people.csv", text, IfExists::replace);
-  const Answer after = session.query("SELECT SUM(age) FROM people", epsilon(0.2));
+  const Answer after = session.query("SELECT SUM(age) FROM people", epsilon(0.2), "again");
   EXPECT_EQ(before.columns[0].noise, after.columns[0].noise);
   EXPECT_EQ(before.epsilon, after.epsilon);
 }
 
-// A source whose bits end: what was reserved is spent, and nothing was released.
-class NoBits final : public random::BitSource {
+// A source whose bits end after so many bytes.
+class FewBits final : public random::BitSource {
  public:
-  void fill(std::span<unsigned char>) override { throw Error(ErrorCode::unavailable, "no bits"); }
+  explicit FewBits(std::size_t bytes) : left_(bytes) {}
+  void fill(std::span<unsigned char> into) override {
+    if (into.size() > left_) throw Error(ErrorCode::unavailable, "no bits");
+    left_ -= into.size();
+    std::fill(into.begin(), into.end(), static_cast<unsigned char>(0x5a));
+  }
+
+ private:
+  std::size_t left_;
 };
 
-TEST_F(SessionTest, WithoutBitsNothingLeavesAndTheSpendStands) {
-  NoBits bits;
+TEST_F(SessionTest, WithoutBitsNothingIsSpent) {
+  FewBits bits(0);
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.25), "k", bits); }),
+            ErrorCode::unavailable);
+  EXPECT_EQ(spent(), 0);
+}
+
+TEST_F(SessionTest, WhenBitsEndBeforeTheNoiseNothingLeavesAndTheSpendStands) {
+  FewBits bits(16);
   EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.25), "k", bits); }),
             ErrorCode::unavailable);
   EXPECT_NEAR(spent(), 0.25, 1e-9);
@@ -266,12 +282,19 @@ TEST_F(SessionTest, ImportedDataKeepsItsBudget) {
 
 TEST(AnswerJson, RoundTripsAndRefusesDamage) {
   Answer answer;
-  answer.columns.push_back({"n", "count", -3, 0, 12, {}, {{"rows", "discrete_laplace", 2, 1, 1}}});
-  answer.columns.push_back({"m", "average", 1.5, 1.25, 1.75, catalog::Bounds{0, 2}, {}});
+  answer.columns.push_back({"n", "count", "integer", {}, {{"rows", "discrete_laplace", 2, 1, 1}}});
+  answer.columns.push_back({"m", "average", "real", catalog::Bounds{0, 2}, {}});
+  answer.rows = {{{-3.0, 0, 12}, {1.5, 1.25, 1.75}}};
   answer.epsilon = 0.1;
   answer.statement = "private";
   answer.entry = 4;
   answer.key = "k";
+  EXPECT_EQ(answer_from_json(to_json(answer)), answer);
+  answer.columns.push_back({"city", "key", "text", {}, {}});
+  answer.rows = {{{-3.0, 0, 12}, {std::monostate{}}, {std::string("Ulm")}},
+                 {{7.0, 0, 12}, {1.0, 0, 2}, {std::monostate{}}},
+                 {{7.0, 0, 12}, {1.0}, {true}}};
+  answer.hidden = HiddenGroups{14, 1, "laplace_threshold"};
   EXPECT_EQ(answer_from_json(to_json(answer)), answer);
   EXPECT_THROW(answer_from_json("{}"), Error);
   EXPECT_THROW(answer_from_json("not json"), Error);

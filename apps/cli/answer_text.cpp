@@ -1,0 +1,301 @@
+#include "answer_text.hpp"
+
+#include "csv.hpp"
+#include "table.hpp"
+
+#include <shoal/base/text.hpp>
+#include <shoal/numeric/units.hpp>
+#include <shoal/plan/present.hpp>
+#include <shoal/sql/printer.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace shoal::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using session::Answer;
+using session::AnswerColumn;
+
+bool is_key(const AnswerColumn& column) { return column.aggregate == "key"; }
+
+// One row and no keys: its columns are better read below each other.
+bool is_upright(const Answer& answer) {
+  return answer.rows.size() == 1 &&
+         std::none_of(answer.columns.begin(), answer.columns.end(), is_key);
+}
+
+int digits_of(const AnswerColumn& column) { return column.type == "integer" ? 18 : 7; }
+
+std::string noise_text(const AnswerColumn& column) {
+  std::string text;
+  for (const session::AnswerNoise& noise : column.noise) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : " + ",
+                    noise.mechanism.find("laplace") != std::string::npos ? "laplace" : "gaussian",
+                    format_rounded(noise.scale * noise.step, 4));
+  }
+  return text;
+}
+
+std::string cell_text(const plan::Cell& cell, const AnswerColumn& column) {
+  if (const auto* flag = std::get_if<bool>(&cell.value)) return *flag ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&cell.value)) return printable(*text, 60);
+  if (const auto* value = std::get_if<double>(&cell.value)) {
+    return is_key(column) ? format_number(*value) : grouped(*value, digits_of(column));
+  }
+  return "NULL";
+}
+
+std::string interval_text(const plan::Cell& cell, const AnswerColumn& column) {
+  if (!cell.lower || !cell.upper) return "";
+  return fmt::format("{} to {}", grouped(*cell.lower, digits_of(column)),
+                     grouped(*cell.upper, digits_of(column)));
+}
+
+std::string upright_table(const Answer& answer) {
+  TextTable table({"", "value", percent(answer.confidence) + " interval", "noise scale"},
+                  {Align::left, Align::right, Align::left, Align::left});
+  for (std::size_t i = 0; i < answer.columns.size(); ++i) {
+    const AnswerColumn& column = answer.columns[i];
+    const plan::Cell& cell = answer.rows[0][i];
+    table.add(
+        {column.name, cell_text(cell, column), interval_text(cell, column), noise_text(column)});
+  }
+  return table.text();
+}
+
+std::string wide_table(const Answer& answer) {
+  std::vector<std::string> header;
+  std::vector<Align> align;
+  for (const AnswerColumn& column : answer.columns) {
+    header.push_back(column.name);
+    align.push_back(is_key(column) && column.type != "integer" ? Align::left : Align::right);
+    if (is_key(column)) continue;
+    header.push_back(percent(answer.confidence) + " interval");
+    align.push_back(Align::left);
+  }
+  TextTable table(header, align);
+  for (const session::AnswerRow& row : answer.rows) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(cell_text(row[i], answer.columns[i]));
+      if (!is_key(answer.columns[i])) cells.push_back(interval_text(row[i], answer.columns[i]));
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string plain(const plan::Cell& cell) {
+  if (const auto* flag = std::get_if<bool>(&cell.value)) return *flag ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&cell.value)) return csv_field(*text);
+  if (const auto* value = std::get_if<double>(&cell.value)) return format_number(*value);
+  return "";
+}
+
+std::string end(const std::optional<double>& one) { return one ? format_number(*one) : ""; }
+
+std::string upright_csv(const Answer& answer) {
+  std::string text = "name,value,lower,upper,confidence,epsilon,delta\n";
+  for (std::size_t i = 0; i < answer.columns.size(); ++i) {
+    const plan::Cell& cell = answer.rows[0][i];
+    text += fmt::format("{},{},{},{},{},{},{}\n", csv_field(answer.columns[i].name), plain(cell),
+                        end(cell.lower), end(cell.upper), format_number(answer.confidence),
+                        format_number(answer.epsilon), format_number(answer.delta));
+  }
+  return text;
+}
+
+std::string wide_csv(const Answer& answer) {
+  std::string text;
+  const auto add = [&](const std::string& field) {
+    if (!text.empty() && text.back() != '\n') text += ',';
+    text += field;
+  };
+  for (const AnswerColumn& column : answer.columns) {
+    add(csv_field(column.name));
+    if (is_key(column)) continue;
+    add(csv_field(column.name + "_lower"));
+    add(csv_field(column.name + "_upper"));
+  }
+  text += '\n';
+  for (const session::AnswerRow& row : answer.rows) {
+    bool first = true;
+    const auto put = [&](const std::string& field) {
+      if (!first) text += ',';
+      first = false;
+      text += field;
+    };
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      put(plain(row[i]));
+      if (is_key(answer.columns[i])) continue;
+      put(end(row[i].lower));
+      put(end(row[i].upper));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+double rho_of(const plan::Plan& plan) {
+  return numeric::from_units_up(plan.charge.rho_units, privacy::kRhoDecimals);
+}
+
+// What is expected of a column that is one aggregate; nothing for keys and expressions.
+const plan::PlannedAggregate* aggregate_of(const plan::Plan& plan,
+                                           const plan::PresentedColumn& column) {
+  return column.bare ? &plan.aggregates[column.aggregates.front()] : nullptr;
+}
+
+bool per_row(const plan::PlannedAggregate& aggregate) {
+  return aggregate.kind == plan::AggregateKind::average;
+}
+
+std::string expected_error_text(const plan::Plan& plan, const plan::PresentedColumn& column) {
+  const plan::PlannedAggregate* aggregate = aggregate_of(plan, column);
+  if (column.is_key) return "key";
+  if (!aggregate || !aggregate->expected_error) return "depends on the answer";
+  const std::string width = grouped(*aggregate->expected_error, 4);
+  return per_row(*aggregate) ? fmt::format("about +-{} / number of rows", width)
+                             : fmt::format("+-{}", width);
+}
+
+std::string groups_text(const plan::Plan& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.groupings.size(); ++i) {
+    const plan::PlannedGrouping& grouping = plan.groupings[i];
+    if (grouping.keys.empty()) continue;
+    const mechanism::GroupedNoise& noise = plan.noises[i];
+    text += fmt::format(
+        "  groups  {}",
+        plan.has_unit ? fmt::format("of each person at most {}; ", noise.max_groups) : "");
+    if (noise.selection) {
+      text += fmt::format(
+          "keys are not public: a group shows if enough are in it, with an even chance at {}\n",
+          mechanism::even_chance_size(*noise.selection));
+    } else if (grouping.key_query) {
+      text += "keys from a public table: each shows, also where nobody is\n";
+    } else {
+      text += fmt::format("{} public keys: each shows, also where nobody is\n",
+                          grouping.public_keys.size());
+    }
+  }
+  return text;
+}
+
+std::string statistics_table(const plan::Plan& plan) {
+  TextTable table({"released integer", "column", "sensitivity", "step", "noise"},
+                  {Align::left, Align::left, Align::right, Align::right, Align::left});
+  static constexpr const char* kKinds[] = {
+      "units",    "rows", "values", "sum", "centred sum", "centred squares", "different values",
+      "histogram"};
+  const mechanism::GroupedNoise& noise = plan.noises.front();
+  for (std::size_t i = 0; i < plan.statistics.size(); ++i) {
+    const mechanism::GroupStatistic& statistic = noise.statistics[i];
+    const bool exchange = plan.neighbors == Neighbors::replace_one && noise.single;
+    table.add({kKinds[static_cast<int>(plan.statistics[i].kind)], plan.statistics[i].column,
+               fmt::format("{}", exchange ? mechanism::exchange_reach(statistic)
+                                          : mechanism::reach(statistic)),
+               format_number(plan.statistics[i].range.grid.step()),
+               statistic.noise ? mechanism::describe(*statistic.noise)
+                               : mechanism::describe(*noise.selection)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string percent(double confidence) { return format_number(confidence * 100) + "%"; }
+
+std::string cost_text(double epsilon, double delta, double rho) {
+  return delta > 0 ? fmt::format("epsilon {} at delta {} (rho {})", format_rounded(epsilon, 6),
+                                 format_number(delta), format_rounded(rho, 4))
+                   : fmt::format("epsilon {}", format_number(epsilon));
+}
+
+std::string answer_table(const Answer& answer) {
+  if (is_upright(answer)) return upright_table(answer);
+  std::string text = answer.rows.empty() ? "no group shows\n" : wide_table(answer);
+  if (answer.hidden) {
+    text += fmt::format("\n  hidden  groups of few are not shown; one of {} has an even chance{}\n",
+                        format_number(answer.hidden->even_chance),
+                        answer.hidden->min_units > 1
+                            ? fmt::format(", fewer than {} never show", answer.hidden->min_units)
+                            : "");
+  }
+  return text;
+}
+
+std::string answer_csv(const Answer& answer) {
+  return is_upright(answer) ? upright_csv(answer) : wide_csv(answer);
+}
+
+std::string answer_json(const Answer& answer, const session::BudgetReport& budget) {
+  Json json = Json::parse(session::to_json(answer));
+  json["budget"] = {{"epsilon", budget.total.epsilon.value()},
+                    {"delta", budget.total.delta.value()},
+                    {"epsilon_spent", budget.epsilon_spent},
+                    {"epsilon_left", budget.epsilon_left}};
+  return json.dump(2) + "\n";
+}
+
+std::string plan_table(const plan::Plan& plan, const catalog::Policy& policy) {
+  TextTable columns({"", "expected error (" + percent(plan.confidence.value()) + ")"},
+                    {Align::left, Align::left});
+  for (const plan::PresentedColumn& column : plan::presented_columns(plan)) {
+    columns.add({column.name, expected_error_text(plan, column)});
+  }
+  const double epsilon = session::epsilon_of(plan);
+  std::string text = columns.text() + "\n" + statistics_table(plan) + "\n" + groups_text(plan);
+  text +=
+      fmt::format("  unit    {}{}\n", policy.unit_in_words(),
+                  plan.has_unit ? fmt::format(", at most {} row{} of each{}", plan.rows_per_group,
+                                              plan.rows_per_group == 1 ? "" : "s",
+                                              plan.keys.empty() ? "" : " in a group")
+                                : "");
+  text += fmt::format("  rows    {}\n", sql::print(plan.rows, sql::Dialect::shoal));
+  text += fmt::format("  cost    {}\n", cost_text(epsilon, plan.delta.value(), rho_of(plan)));
+  text += fmt::format("  means   {}\n",
+                      session::privacy_statement(epsilon, plan.delta.value(),
+                                                 policy.unit_in_words(), policy.neighbors));
+  return text + "\nnothing was read and nothing was spent\n";
+}
+
+std::string plan_json(const plan::Plan& plan, const catalog::Policy& policy) {
+  Json json;
+  json["columns"] = Json::array();
+  for (const plan::PresentedColumn& column : plan::presented_columns(plan)) {
+    Json& one = json["columns"].emplace_back(Json{{"name", column.name}});
+    const plan::PlannedAggregate* aggregate = aggregate_of(plan, column);
+    if (!aggregate || !aggregate->expected_error) continue;
+    one[per_row(*aggregate) ? "expected_error_times_rows" : "expected_error"] =
+        *aggregate->expected_error;
+  }
+  json["groups"] = Json::array();
+  for (std::size_t i = 0; i < plan.groupings.size(); ++i) {
+    Json group = {{"keys", plan.groupings[i].keys.size()},
+                  {"max_groups_per_person", plan.noises[i].max_groups},
+                  {"hidden", plan.groupings[i].hidden}};
+    if (plan.noises[i].selection) {
+      group["even_chance"] = mechanism::even_chance_size(*plan.noises[i].selection);
+    }
+    json["groups"].push_back(std::move(group));
+  }
+  json["rows"] = sql::print(plan.rows, sql::Dialect::shoal);
+  json["confidence"] = plan.confidence.value();
+  json["event"] = Json::parse(privacy::to_json(plan.event));
+  const double epsilon = session::epsilon_of(plan);
+  json["cost"] = {{"epsilon", epsilon}, {"delta", plan.delta.value()}, {"rho", rho_of(plan)}};
+  json["privacy"] = {
+      {"unit", policy.unit_in_words()},
+      {"neighbors", to_string(policy.neighbors)},
+      {"statement", session::privacy_statement(epsilon, plan.delta.value(), policy.unit_in_words(),
+                                               policy.neighbors)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,20 @@
+// Answers and plans as text: tables for people, CSV and JSON for programs.
+#pragma once
+
+#include <shoal/session/session.hpp>
+
+#include <string>
+
+namespace shoal::cli {
+
+std::string percent(double confidence);
+std::string cost_text(double epsilon, double delta, double rho);
+
+std::string answer_table(const session::Answer& answer);
+std::string answer_csv(const session::Answer& answer);
+std::string answer_json(const session::Answer& answer, const session::BudgetReport& budget);
+
+std::string plan_table(const plan::Plan& plan, const catalog::Policy& policy);
+std::string plan_json(const plan::Plan& plan, const catalog::Policy& policy);
+
+}  // namespace shoal::cli

@@ -1,0 +1,255 @@
+#include "plan/joins.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace shoal::plan {
+namespace {
+
+using sql::JoinKind;
+
+// a AND b AND c as its parts.
+void conjuncts(const sql::Expression& expression, std::vector<sql::Expression>& parts) {
+  const auto* both = expression.get_if<sql::Binary>();
+  if (both && both->operation == sql::BinaryOperator::logical_and) {
+    conjuncts(both->left, parts);
+    conjuncts(both->right, parts);
+  } else {
+    parts.push_back(expression);
+  }
+}
+
+bool equates(const sql::Expression& condition, const sql::Expression& one,
+             const sql::Expression& other) {
+  const auto* same = condition.get_if<sql::Binary>();
+  if (!same || same->operation != sql::BinaryOperator::equal) return false;
+  return (same->left == one && same->right == other) || (same->left == other && same->right == one);
+}
+
+class Joiner {
+ public:
+  Joiner(const sql::Join& join, sql::Position position, PlannedRelation left, PlannedRelation right,
+         bool unit_is_person, std::string_view text)
+      : join_(join),
+        position_(position),
+        left_(std::move(left)),
+        right_(std::move(right)),
+        unit_is_person_(unit_is_person),
+        text_(text) {}
+
+  PlannedRelation make() {
+    Scope scope = left_.scope;
+    scope.columns.insert(scope.columns.end(), right_.scope.columns.begin(),
+                         right_.scope.columns.end());
+    on_ = join_.using_columns.empty() ? written_condition(scope) : using_condition(scope);
+    if (left_.is_private && right_.is_private) check_same_unit();
+    if (left_.is_private != right_.is_private) check_public_side();
+    PlannedRelation planned{
+        .relation = sql::Relation(sql::Join{join_.kind, left_.relation, right_.relation, on_})};
+    planned.scope = std::move(scope);
+    set_unit(planned);
+    planned.is_private = left_.is_private || right_.is_private;
+    planned.limits = {larger(left_.limits.rows_per_person, right_.limits.rows_per_person),
+                      larger(left_.limits.groups_per_person, right_.limits.groups_per_person),
+                      larger(left_.limits.rows_per_group, right_.limits.rows_per_group)};
+    planned.tables = left_.tables;
+    planned.tables.insert(planned.tables.end(), right_.tables.begin(), right_.tables.end());
+    planned.unique = left_.unique;
+    planned.unique.insert(planned.unique.end(), right_.unique.begin(), right_.unique.end());
+    keep_public_rows(planned);
+    return planned;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw sql::error_at(ErrorCode::unsupported, text_, position_, why);
+  }
+
+  static std::optional<long long> larger(std::optional<long long> a, std::optional<long long> b) {
+    return !a ? b : !b ? a : std::max(a, b);
+  }
+
+  bool keeps_left() const { return join_.kind == JoinKind::left || join_.kind == JoinKind::full; }
+  bool keeps_right() const { return join_.kind == JoinKind::right || join_.kind == JoinKind::full; }
+
+  std::optional<sql::Expression> written_condition(const Scope& scope) const {
+    if (join_.kind == JoinKind::cross) return std::nullopt;
+    if (!join_.on) refuse("this join has no condition; add ON, for example ON a.id = b.id");
+    return RowExpressions(scope, text_).condition(*join_.on);
+  }
+
+  static std::size_t find(const Scope& scope, const sql::Identifier& name) {
+    std::size_t found = scope.columns.size();
+    for (std::size_t i = 0; i < scope.columns.size(); ++i) {
+      if (sql::matches(name, scope.columns[i].name)) {
+        if (found != scope.columns.size()) return scope.columns.size() + 1;
+        found = i;
+      }
+    }
+    return found;
+  }
+
+  const ScopeColumn& shared_column(const PlannedRelation& side, const sql::Identifier& name) const {
+    const std::size_t at = find(side.scope, name);
+    if (at >= side.scope.columns.size()) {
+      throw sql::error_at(
+          ErrorCode::not_found, text_, name.position,
+          fmt::format("USING needs a column {} on both sides, once on each; join with ON instead",
+                      printable(name.name, 60)));
+    }
+    return side.scope.columns[at];
+  }
+
+  // USING(x) is ON left.x = right.x, with one x in the result.
+  sql::Expression using_condition(Scope& scope) const {
+    std::optional<sql::Expression> all;
+    for (const sql::Identifier& name : join_.using_columns) {
+      const ScopeColumn left = shared_column(left_, name);
+      const ScopeColumn right = shared_column(right_, name);
+      Scope both;
+      both.columns = {left, right};
+      both.columns[0].relation = "l";
+      both.columns[1].relation = "r";
+      const sql::Expression written(
+          sql::Binary{
+              sql::BinaryOperator::equal,
+              sql::Expression(sql::ColumnReference{sql::Identifier{"l", true}, {left.name, true}},
+                              name.position),
+              sql::Expression(sql::ColumnReference{sql::Identifier{"r", true}, {right.name, true}},
+                              name.position)},
+          name.position);
+      const sql::Expression same = RowExpressions(both, text_).condition(written);
+      all = all ? sql::Expression(sql::Binary{sql::BinaryOperator::logical_and, *all, same}) : same;
+      merge(left, right, scope);
+    }
+    return *all;
+  }
+
+  // Leaves one of the two columns: that of the side whose rows are kept.
+  void merge(const ScopeColumn& left, const ScopeColumn& right, Scope& scope) const {
+    std::erase_if(scope.columns,
+                  [&](const ScopeColumn& one) { return one.reference == right.reference; });
+    for (ScopeColumn& one : scope.columns) {
+      if (!(one.reference == left.reference)) continue;
+      one.relation = std::nullopt;
+      if (join_.kind == JoinKind::right) one.reference = right.reference;
+      if (join_.kind == JoinKind::full) {
+        one.reference = sql::Expression(
+            sql::Call{.name = "COALESCE", .arguments = {left.reference, right.reference}});
+      }
+    }
+  }
+
+  void check_same_unit() const {
+    if (!unit_is_person_) {
+      refuse(
+          "two private tables cannot be joined where the unit is a row, since one row would "
+          "touch many; ask each table by itself, or let the owner set unit = \"person\"");
+    }
+    std::vector<sql::Expression> parts;
+    if (on_) conjuncts(*on_, parts);
+    const bool same = std::any_of(parts.begin(), parts.end(), [&](const sql::Expression& part) {
+      return equates(part, *left_.unit, *right_.unit);
+    });
+    if (same) return;
+    refuse(
+        "private tables are joined on the person alone, since a row must stay one person's; "
+        "add the equality of both person columns to ON, joined to the rest with AND");
+  }
+
+  void check_public_side() {
+    if (unit_is_person_) return;
+    if (join_.kind != JoinKind::inner &&
+        join_.kind != (left_.is_private ? JoinKind::left : JoinKind::right)) {
+      refuse(
+          "where the unit is a row, a public table may only add columns; use INNER or LEFT JOIN "
+          "with the private table first");
+    }
+    const PlannedRelation& side = left_.is_private ? right_ : left_;
+    std::vector<sql::Expression> parts;
+    if (on_) conjuncts(*on_, parts);
+    for (const sql::Expression& part : parts) {
+      const auto* same = part.get_if<sql::Binary>();
+      if (!same || same->operation != sql::BinaryOperator::equal) continue;
+      for (const sql::Expression& end : {same->left, same->right}) {
+        if (claim_unique(side, end)) return;
+      }
+    }
+    refuse(
+        "where the unit is a row, a public table is joined on a column of which no two rows "
+        "share a value, so that no private row becomes two; join on one that the policy calls "
+        "unique = true");
+  }
+
+  bool claim_unique(const PlannedRelation& side, const sql::Expression& end) {
+    if (!side.relation.get_if<sql::TableReference>()) return false;
+    const catalog::Table* table = side.tables.front();
+    for (const ScopeColumn& column : side.scope.columns) {
+      const catalog::Column* known = table->find_column(column.name, true);
+      if (!known || !known->unique || !(end == column.reference)) continue;
+      right_.unique.push_back({table, known->name});
+      return true;
+    }
+    return false;
+  }
+
+  void set_unit(PlannedRelation& planned) const {
+    const PlannedRelation& owner = left_.is_private ? left_ : right_;
+    planned.unit_type = owner.unit_type;
+    planned.unit = owner.unit;
+    if (left_.is_private && right_.is_private) {
+      if (join_.kind == JoinKind::right) planned.unit = right_.unit;
+      if (join_.kind == JoinKind::full) {
+        planned.unit = sql::Expression(
+            sql::Call{.name = "COALESCE", .arguments = {*left_.unit, *right_.unit}});
+      }
+    }
+    for (ScopeColumn& column : planned.scope.columns) {
+      const bool from_left =
+          std::any_of(left_.scope.columns.begin(), left_.scope.columns.end(),
+                      [&](const ScopeColumn& one) { return one.reference == column.reference; });
+      if (from_left ? keeps_right() : keeps_left()) column.type.nullable = true;
+    }
+  }
+
+  void keep_public_rows(PlannedRelation& planned) const {
+    if (left_.is_private == right_.is_private) return;
+    const PlannedRelation& side = left_.is_private ? right_ : left_;
+    if (!(left_.is_private ? keeps_right() : keeps_left())) return;
+    planned.kept = side.relation;
+    planned.kept_scope = side.scope;
+  }
+
+  const sql::Join& join_;
+  sql::Position position_;
+  PlannedRelation left_;
+  PlannedRelation right_;
+  bool unit_is_person_;
+  std::string_view text_;
+  std::optional<sql::Expression> on_;
+};
+
+}  // namespace
+
+PlannedRelation join_relations(const sql::Join& join, sql::Position position, PlannedRelation left,
+                               PlannedRelation right, bool unit_is_person, std::string_view text) {
+  return Joiner(join, position, std::move(left), std::move(right), unit_is_person, text).make();
+}
+
+void rename_columns(const sql::CommonTable& definition, std::string_view text, Scope& scope) {
+  if (definition.columns.size() != scope.columns.size()) {
+    throw sql::error_at(ErrorCode::invalid_argument, text, definition.name.position,
+                        fmt::format("WITH {} names {} columns, and its query has {}; name each",
+                                    printable(definition.name.name, 60), definition.columns.size(),
+                                    scope.columns.size()));
+  }
+  for (std::size_t i = 0; i < scope.columns.size(); ++i) {
+    scope.columns[i].name = definition.columns[i].name;
+  }
+}
+
+}  // namespace shoal::plan

@@ -1,0 +1,361 @@
+#include "plan/subqueries.hpp"
+
+#include "plan/row_functions.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/sql/rewrite.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace shoal::plan {
+namespace {
+
+constexpr const char* kUnitName = "u";
+
+sql::QueryItem item(const sql::Expression& expression, const std::string& name) {
+  sql::QueryItem made;
+  made.expression = expression;
+  made.alias = sql::Identifier{name, true};
+  return made;
+}
+
+sql::Relation derived(sql::Query query, const std::string& alias) {
+  return sql::Relation(sql::DerivedTable{std::make_shared<const sql::Query>(std::move(query)),
+                                         sql::Identifier{alias, true}});
+}
+
+// The name that a column of a subquery has without AS.
+std::string plain_name(const sql::Expression& expression) {
+  if (const auto* reference = expression.get_if<sql::ColumnReference>()) {
+    return reference->column.name;
+  }
+  if (const auto* call = expression.get_if<sql::Call>()) return to_lower(call->name);
+  return "";
+}
+
+// SELECT of a subquery, with its stars written out.
+struct NamedItem {
+  std::string name;
+  std::optional<TypedExpression> typed;  // or a column as it is
+  ScopeColumn column;
+};
+
+class Projection {
+ public:
+  Projection(PlannedRelation from, std::string alias, std::string_view text)
+      : from_(std::move(from)), alias_(std::move(alias)), text_(text), rows_(from_.scope, text) {}
+
+  PlannedRelation make(const sql::Query& query, std::optional<sql::Expression> where) {
+    for (const sql::QueryItem& one : query.items) add(one);
+    if (query.distinct) require_unit(query);
+    body_.distinct = query.distinct;
+    body_.from = from_.relation;
+    body_.where = std::move(where);
+    if (from_.unit) body_.items.push_back(item(*from_.unit, kUnitName));
+    PlannedRelation planned = from_;
+    planned.scanned = from_.scanned && !query.distinct ? from_.scanned : nullptr;
+    planned.kept = std::nullopt;
+    planned.kept_scope = {};
+    planned.relation = derived(std::move(body_), alias_);
+    planned.scope = std::move(scope_);
+    if (from_.unit) planned.unit = reference(alias_, kUnitName);
+    return planned;
+  }
+
+ private:
+  void add(const sql::QueryItem& one) {
+    if (one.expression) {
+      const TypedExpression typed = rows_.value(*one.expression);
+      const std::string name = one.alias ? one.alias->name : plain_name(*one.expression);
+      return add_column(name, typed.expression, typed.type, true);
+    }
+    bool any = false;
+    for (const ScopeColumn& column : from_.scope.columns) {
+      if (one.star_table &&
+          (!column.relation || !sql::matches(*one.star_table, *column.relation))) {
+        continue;
+      }
+      any = true;
+      // A column that no query may name stays one, however it is carried along.
+      add_column(column.name, column.reference, column.type, column.queryable);
+    }
+    if (!any) {
+      throw sql::error_at(ErrorCode::not_found, text_, one.position,
+                          "the star stands for no column; name a relation of FROM");
+    }
+  }
+
+  void add_column(const std::string& name, const sql::Expression& expression, const ValueType& type,
+                  bool queryable) {
+    const bool is_unit = from_.unit && expression == *from_.unit;
+    if (is_unit) {
+      has_unit_ = true;
+      scope_.columns.push_back({alias_, name, type, reference(alias_, kUnitName), queryable});
+      return;
+    }
+    const std::string made = fmt::format("c{}", body_.items.size());
+    body_.items.push_back(item(expression, made));
+    scope_.columns.push_back({alias_, name, type, reference(alias_, made), queryable});
+  }
+
+  void require_unit(const sql::Query& query) const {
+    if (!from_.is_private || has_unit_) return;
+    throw sql::error_at(
+        ErrorCode::unsupported, text_, query.items.front().position,
+        from_.unit ? "DISTINCT over rows of different people would mix them; add the person column "
+                     "to the list, or use COUNT(DISTINCT x) outside"
+                   : "DISTINCT over private rows would mix them; use COUNT(DISTINCT x) outside");
+  }
+
+  PlannedRelation from_;
+  std::string alias_;
+  std::string_view text_;
+  RowExpressions rows_;
+  sql::Query body_;
+  Scope scope_;
+  bool has_unit_ = false;
+};
+
+// A number as a double within +-1e100: so many of them as there can be add up without overflow.
+sql::Expression within_reach(const sql::Expression& number) {
+  const sql::Expression real(sql::Cast{number, {sql::ScalarType::double_precision}},
+                             number.position());
+  const sql::Expression most(sql::Literal{sql::LiteralKind::decimal, "1e100"});
+  const sql::Expression least(sql::Unary{sql::UnaryOperator::minus, most});
+  return sql::Expression(sql::Call{
+      .name = "GREATEST",
+      .arguments = {least,
+                    sql::Expression(sql::Call{.name = "LEAST", .arguments = {most, real}})}});
+}
+
+// One aggregate over the rows of a unit. Sums are in double precision of values clamped to +-1e100,
+// so that none can overflow.
+TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows,
+                               sql::Position position, std::string_view text) {
+  if (!call.named.empty() || call.filter) {
+    throw sql::error_at(ErrorCode::unsupported, text, position,
+                        call.filter
+                            ? "FILTER inside a subquery is not supported; write for example "
+                              "SUM(CASE WHEN c THEN x END)"
+                            : "bounds are for the outermost aggregates; leave them out here");
+  }
+  ValueType counted{.kind = ValueKind::number, .whole = true, .nullable = false};
+  if (call.name == "COUNT" && call.star) {
+    return {sql::Expression(sql::Call{.name = "COUNT", .star = true}), counted};
+  }
+  static constexpr std::array kKnown = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
+  if (std::find(kKnown.begin(), kKnown.end(), call.name) == kKnown.end()) {
+    throw sql::error_at(ErrorCode::unsupported, text, position,
+                        fmt::format("{} is not supported inside a subquery; there are COUNT, SUM, "
+                                    "AVG, MIN and MAX",
+                                    printable(call.name, 40)));
+  }
+  if (call.star || call.arguments.size() != 1) {
+    throw sql::error_at(ErrorCode::parse_error, text, position,
+                        fmt::format("{} takes one value, such as {}(x)", call.name, call.name));
+  }
+  TypedExpression value = rows.value(call.arguments[0]);
+  if (call.name == "COUNT") {
+    return {sql::Expression(sql::Call{
+                .name = "COUNT", .arguments = {value.expression}, .distinct = call.distinct}),
+            counted};
+  }
+  if (call.distinct && call.name != "MIN" && call.name != "MAX") {
+    throw sql::error_at(
+        ErrorCode::unsupported, text, position,
+        fmt::format("{}(DISTINCT ...) is not supported; leave DISTINCT out", call.name));
+  }
+  value.type.nullable = true;
+  if (call.name == "SUM" || call.name == "AVG") {
+    if (value.type.kind != ValueKind::number) {
+      throw sql::error_at(ErrorCode::invalid_argument, text, position,
+                          fmt::format("{} needs a number", call.name));
+    }
+    value.expression = within_reach(value.expression);
+    value.type.whole = false;
+    if (call.name == "SUM") value.type.bounds = std::nullopt;
+  }
+  value.type.values = std::nullopt;
+  return {sql::Expression(sql::Call{.name = call.name, .arguments = {value.expression}}),
+          value.type};
+}
+
+// Aggregates of a subquery become columns a0, a1, ..., keys become k0, k1, ....
+class UnitGrouping {
+ public:
+  UnitGrouping(const sql::Query& query, PlannedRelation from, sql::Position position,
+               std::string alias, std::string_view text)
+      : query_(query),
+        from_(std::move(from)),
+        position_(position),
+        alias_(std::move(alias)),
+        text_(text),
+        rows_(from_.scope, text) {}
+
+  UnitGroups make() {
+    body_.from = from_.relation;
+    if (query_.where) body_.where = rows_.condition(*query_.where);
+    body_.group_by.emplace();
+    add_keys();
+    if (from_.is_private && !has_unit_) {
+      throw sql::error_at(ErrorCode::unsupported, text_, position_,
+                          "a subquery over private rows may only group by the person, since a row "
+                          "must stay one person's; add the person column to its GROUP BY, or put "
+                          "the aggregate into the outermost SELECT");
+    }
+    if (from_.unit) {
+      body_.items.push_back(item(*from_.unit, kUnitName));
+      group(*from_.unit);
+    }
+    sql::Query outer;
+    outer.items = query_.items;
+    for (sql::QueryItem& one : outer.items) {
+      if (!one.expression) {
+        throw sql::error_at(ErrorCode::unsupported, text_, one.position,
+                            "a star beside GROUP BY is not supported; name the columns");
+      }
+      if (!one.alias && !plain_name(*one.expression).empty()) {
+        one.alias = sql::Identifier{plain_name(*one.expression), true};
+      }
+      one.expression = exchanged(*one.expression);
+    }
+    if (query_.having) outer.where = exchanged(*query_.having);
+    outer.distinct = query_.distinct;
+    PlannedRelation planned = from_;
+    planned.scanned = nullptr;
+    planned.kept = std::nullopt;
+    planned.kept_scope = {};
+    planned.relation = derived(std::move(body_), alias_);
+    planned.scope = std::move(scope_);
+    if (from_.unit) planned.unit = reference(alias_, kUnitName);
+    return {std::move(planned), std::move(outer)};
+  }
+
+ private:
+  void group(const sql::Expression& key) {
+    body_.group_by->elements.push_back({sql::GroupingKind::expression, {{key}}});
+  }
+
+  // A key may be written as an expression, as a position or as an alias of the list.
+  sql::Expression written_key(const sql::Expression& key) const {
+    if (const auto* literal = key.get_if<sql::Literal>();
+        literal && literal->kind == sql::LiteralKind::integer) {
+      const std::size_t at = std::strtoull(literal->text.c_str(), nullptr, 10);
+      if (at >= 1 && at <= query_.items.size() && query_.items[at - 1].expression) {
+        return *query_.items[at - 1].expression;
+      }
+      throw sql::error_at(ErrorCode::invalid_argument, text_, key.position(),
+                          fmt::format("GROUP BY {}: the list has {} columns",
+                                      printable(literal->text, 20), query_.items.size()));
+    }
+    return key;
+  }
+
+  void add_keys() {
+    if (!query_.group_by) return;
+    if (query_.group_by->all) {
+      for (const sql::QueryItem& one : query_.items) {
+        if (one.expression && !has_aggregate(*one.expression)) add_key(*one.expression);
+      }
+    }
+    for (const sql::GroupingElement& element : query_.group_by->elements) {
+      if (element.kind != sql::GroupingKind::expression) {
+        throw sql::error_at(ErrorCode::unsupported, text_, position_,
+                            "GROUPING SETS, ROLLUP and CUBE belong into the outermost query");
+      }
+      add_key(written_key(element.sets.front().front()));
+    }
+  }
+
+  void add_key(const sql::Expression& written) {
+    const TypedExpression key = rows_.value(written);
+    if (from_.unit && key.expression == *from_.unit) {
+      has_unit_ = true;
+      return add_column(written, reference(alias_, kUnitName), "u", key.type);
+    }
+    const std::string name = fmt::format("k{}", body_.items.size());
+    body_.items.push_back(item(key.expression, name));
+    group(key.expression);
+    add_column(written, reference(alias_, name), name, key.type);
+  }
+
+  void add_column(const sql::Expression& written, const sql::Expression& made,
+                  const std::string& name, const ValueType& type) {
+    scope_.columns.push_back({alias_, name, type, made, true});
+    columns_.emplace_back(
+        written, sql::Expression(sql::ColumnReference{sql::Identifier{alias_, true}, {name, true}},
+                                 written.position()));
+  }
+
+  sql::Expression exchanged(const sql::Expression& expression) {
+    return sql::rewrite(expression, [&](const sql::Expression& part) { return exchange(part); });
+  }
+
+  std::optional<sql::Expression> exchange(const sql::Expression& part) {
+    const auto known = std::find_if(columns_.begin(), columns_.end(),
+                                    [&](const auto& one) { return one.first == part; });
+    if (known != columns_.end()) return known->second;
+    const auto* call = part.get_if<sql::Call>();
+    if (!call || !is_aggregate(call->name)) return std::nullopt;
+    const TypedExpression aggregate = unit_aggregate(*call, rows_, part.position(), text_);
+    const std::string name = fmt::format("a{}", body_.items.size());
+    body_.items.push_back(item(aggregate.expression, name));
+    add_column(part, reference(alias_, name), name, aggregate.type);
+    return columns_.back().second;
+  }
+
+  const sql::Query& query_;
+  PlannedRelation from_;
+  sql::Position position_;
+  std::string alias_;
+  std::string_view text_;
+  RowExpressions rows_;
+  sql::Query body_;
+  Scope scope_;
+  std::vector<std::pair<sql::Expression, sql::Expression>> columns_;  // as written, as made
+  bool has_unit_ = false;
+};
+
+}  // namespace
+
+void refuse_in_subquery(const sql::Query& query, sql::Position position, std::string_view text) {
+  const char* why = nullptr;
+  if (query.privacy) {
+    why =
+        "the privacy clause belongs to the outermost SELECT; what a subquery reads is private "
+        "still";
+  } else if (query.limit || query.offset) {
+    why =
+        "LIMIT below an aggregate would choose rows by what they hold; put it into the outermost "
+        "query";
+  } else if (!query.order_by.empty()) {
+    why = "ORDER BY in a subquery has no effect; leave it out";
+  } else if (!query.from) {
+    why = "a subquery reads a table; add FROM";
+  }
+  if (why) throw sql::error_at(ErrorCode::unsupported, text, position, why);
+}
+
+PlannedRelation project(const sql::Query& query, PlannedRelation from,
+                        std::optional<sql::Expression> where, std::string alias,
+                        std::string_view text) {
+  return Projection(std::move(from), std::move(alias), text).make(query, std::move(where));
+}
+
+UnitGroups group_by_unit(const sql::Query& query, PlannedRelation from, sql::Position position,
+                         const std::string& alias, std::string_view text) {
+  return UnitGrouping(query, std::move(from), position, alias, text).make();
+}
+
+bool has_aggregate(const sql::Expression& expression) {
+  const auto* call = expression.get_if<sql::Call>();
+  if (call && is_aggregate(call->name)) return true;
+  const std::vector<sql::Expression> parts = children(expression);
+  return std::any_of(parts.begin(), parts.end(), has_aggregate);
+}
+
+}  // namespace shoal::plan

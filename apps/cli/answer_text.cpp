@@ -194,7 +194,7 @@ std::string statistics_table(const plan::Plan& plan) {
       "units",    "rows", "values", "sum", "centred sum", "centred squares", "different values",
       "histogram"};
   const mechanism::GroupedNoise& noise = plan.noises.front();
-  for (std::size_t i = 0; i < plan.statistics.size(); ++i) {
+  for (std::size_t i = 0; i < noise.statistics.size(); ++i) {
     const mechanism::GroupStatistic& statistic = noise.statistics[i];
     const bool exchange = plan.neighbors == Neighbors::replace_one && noise.single;
     table.add({kKinds[static_cast<int>(plan.statistics[i].kind)], plan.statistics[i].column,

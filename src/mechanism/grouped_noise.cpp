@@ -58,6 +58,20 @@ privacy::Event statistic_event(const AnyMechanism& noise, const GroupStatistic& 
   return exchanged(noise, statistic, grouping.max_groups);
 }
 
+void add_quantiles(const GroupQuantiles& quantiles, const GroupedNoise& grouping,
+                   Neighbors neighbors, event::Compose& compose) {
+  const GroupContribution contribution{grouping.max_groups, quantiles.values_per_unit,
+                                       grouping.single};
+  if (const auto* choices = std::get_if<std::vector<QuantileChoice>>(&quantiles.method)) {
+    for (const QuantileChoice& choice : *choices) {
+      compose.events.push_back(privacy_event(choice, contribution, neighbors));
+    }
+    return;
+  }
+  compose.events.push_back(privacy_event(std::get<TreeQuantiles>(quantiles.method).tree,
+                                         leaf_count(quantiles.range), contribution, neighbors));
+}
+
 }  // namespace
 
 std::int64_t reach(const GroupStatistic& statistic) {
@@ -102,6 +116,9 @@ privacy::Event grouped_event(std::span<const GroupedNoise> noises, Neighbors nei
     for (const GroupStatistic& statistic : grouping.statistics) {
       if (!statistic.noise) continue;
       compose.events.push_back(statistic_event(*statistic.noise, statistic, grouping, neighbors));
+    }
+    for (const GroupQuantiles& quantiles : grouping.quantiles) {
+      add_quantiles(quantiles, grouping, neighbors, compose);
     }
     if (grouping.selection) {
       compose.events.push_back(privacy_event(*grouping.selection, grouping.max_groups, neighbors));

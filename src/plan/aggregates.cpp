@@ -4,6 +4,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/mechanism/quantile.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
@@ -40,6 +41,11 @@ bool is_deviation(std::string_view name) {
   return name == "STDDEV" || name == "STDDEV_POP" || name == "STDDEV_SAMP" || name == "STDEV";
 }
 
+bool is_quantile(std::string_view name) {
+  return name == "MEDIAN" || name == "PERCENTILE_CONT" || name == "PERCENTILE" ||
+         name == "QUANTILE" || name == "QUANTILE_CONT" || name == "MIN" || name == "MAX";
+}
+
 bool of_population(std::string_view name) { return name.ends_with("_POP"); }
 
 }  // namespace
@@ -59,9 +65,15 @@ std::string_view to_string(AggregateKind kind) {
     case AggregateKind::variance:
       return "variance";
     case AggregateKind::deviation:
+      return "standard deviation";
+    case AggregateKind::quantile:
+      return "quantile";
+    case AggregateKind::minimum:
+      return "private quantile near the minimum";
+    case AggregateKind::maximum:
       break;
   }
-  return "standard deviation";
+  return "private quantile near the maximum";
 }
 
 std::size_t AggregatePlanner::add(const sql::Expression& call) {
@@ -69,7 +81,7 @@ std::size_t AggregatePlanner::add(const sql::Expression& call) {
   const auto same = [&](const PlannedAggregate& other) {
     return other.kind == made.kind && other.statistic == made.statistic &&
            other.denominator == made.denominator && other.squares == made.squares &&
-           other.of_sample == made.of_sample;
+           other.of_sample == made.of_sample && other.fraction == made.fraction;
   };
   const auto found = std::find_if(wanted_.aggregates.begin(), wanted_.aggregates.end(), same);
   if (found != wanted_.aggregates.end()) {
@@ -81,11 +93,13 @@ std::size_t AggregatePlanner::add(const sql::Expression& call) {
 
 PlannedAggregate AggregatePlanner::planned(const sql::Call& call, sql::Position position) {
   if (call.name == "COUNT" || call.name == "APPROX_COUNT_DISTINCT") return count(call, position);
+  if (is_quantile(call.name)) return quantile(call, position);
   const bool spread = is_variance(call.name) || is_deviation(call.name);
   if (call.name != "SUM" && call.name != "AVG" && !spread) {
     throw sql::error_at(ErrorCode::unsupported, text_, position,
-                        fmt::format("{} is not supported; the aggregates are COUNT, SUM, AVG, "
-                                    "VAR_POP, VAR_SAMP, STDDEV_POP and STDDEV_SAMP",
+                        fmt::format("{} is not supported; the aggregates are COUNT, SUM, AVG, MIN, "
+                                    "MAX, MEDIAN, PERCENTILE_CONT, VAR_POP, VAR_SAMP, STDDEV_POP "
+                                    "and STDDEV_SAMP",
                                     printable(call.name, 40)));
   }
   if (call.distinct) {
@@ -134,6 +148,35 @@ PlannedAggregate AggregatePlanner::count(const sql::Call& call, sql::Position po
   }
   made.kind = AggregateKind::distinct;
   made.statistic = want(StatisticKind::distinct, want_value(one, ValuePurpose::identity, {0, 1}));
+  return made;
+}
+
+// MEDIAN(x), PERCENTILE_CONT(x, 0.9), MIN(x), MAX(x).
+PlannedAggregate AggregatePlanner::quantile(const sql::Call& call, sql::Position position) {
+  PlannedAggregate made;
+  made.kind = call.name == "MIN"   ? AggregateKind::minimum
+              : call.name == "MAX" ? AggregateKind::maximum
+                                   : AggregateKind::quantile;
+  sql::Call of_value = call;
+  if (made.kind == AggregateKind::quantile) {
+    made.fraction = 0.5;
+    if (call.name != "MEDIAN") {
+      const auto written =
+          call.arguments.size() == 2 ? literal_number(call.arguments[1]) : std::nullopt;
+      if (!written) {
+        throw sql::error_at(
+            ErrorCode::parse_error, text_, position,
+            fmt::format("{} takes a value and a share, such as {}(x, 0.9)", call.name, call.name));
+      }
+      made.fraction = *written;
+      mechanism::fraction_of(made.fraction);  // refuses what is none
+      of_value.arguments.pop_back();
+    }
+  }
+  const Argument one = argument(of_value, position);
+  made.of = one.of;
+  made.bounds = bounds_of(one, call, position);
+  made.statistic = want(StatisticKind::leaves, want_value(one, ValuePurpose::leaves, *made.bounds));
   return made;
 }
 
@@ -267,7 +310,7 @@ WantedAggregates AggregatePlanner::finish(bool one_row_each) && {
     if (statistic.kind != StatisticKind::values) continue;
     for (std::size_t i = 0; i < wanted_.values.size(); ++i) {
       const WantedValue& other = wanted_.values[i];
-      if (other.purpose != ValuePurpose::presence && other.purpose != ValuePurpose::identity &&
+      if ((other.purpose == ValuePurpose::sum || other.purpose == ValuePurpose::squares) &&
           other.expression == wanted_.values[statistic.value].expression) {
         statistic.value = i;
         break;
@@ -299,13 +342,31 @@ WantedAggregates AggregatePlanner::finish(bool one_row_each) && {
     if (same == kept.statistics.end()) kept.statistics.push_back(statistic);
     return *statistic_at[index];
   };
-  for (PlannedAggregate& one : wanted_.aggregates) {
-    if (one.denominator) one.denominator = keep(*one.denominator);
-    one.statistic = keep(one.statistic);
-    if (one.squares) one.squares = keep(*one.squares);
-    kept.aggregates.push_back(one);
+  // Histograms come last, so that the integers of a group are numbered as statistics are.
+  kept.aggregates = wanted_.aggregates;
+  for (const bool histograms : {false, true}) {
+    for (std::size_t i = 0; i < kept.aggregates.size(); ++i) {
+      PlannedAggregate& one = kept.aggregates[i];
+      const WantedStatistic& asked = wanted_.statistics[wanted_.aggregates[i].statistic];
+      if ((asked.kind == StatisticKind::leaves) != histograms) continue;
+      if (one.denominator) one.denominator = keep(*one.denominator);
+      one.statistic = keep(one.statistic);
+      if (one.squares) one.squares = keep(*one.squares);
+    }
   }
+  number_quantiles(kept);
   return kept;
+}
+
+// A group's quantiles are released histogram by histogram.
+void AggregatePlanner::number_quantiles(WantedAggregates& kept) const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kept.statistics.size(); ++i) {
+    if (kept.statistics[i].kind != StatisticKind::leaves) continue;
+    for (PlannedAggregate& one : kept.aggregates) {
+      if (one.statistic == i) one.quantile = next++;
+    }
+  }
 }
 
 }  // namespace shoal::plan

@@ -16,7 +16,7 @@ namespace shoal::plan {
 
 // What a value is for decides its grid: squares need a coarser one than sums, and where only NULL
 // or not matters there is none.
-enum class ValuePurpose { presence, sum, squares, identity };
+enum class ValuePurpose { presence, sum, squares, identity, leaves };
 
 struct WantedValue {
   sql::Expression expression;
@@ -59,6 +59,7 @@ class AggregatePlanner {
 
   PlannedAggregate planned(const sql::Call& call, sql::Position position);
   PlannedAggregate count(const sql::Call& call, sql::Position position);
+  PlannedAggregate quantile(const sql::Call& call, sql::Position position);
   Argument argument(const sql::Call& call, sql::Position position) const;
   Argument counted_rows(const sql::Call& call) const;
   catalog::Bounds bounds_of(const Argument& argument, const sql::Call& call,
@@ -68,6 +69,7 @@ class AggregatePlanner {
   std::size_t want(catalog::StatisticKind kind, std::size_t value = 0);
   void share_spreads();
   void share_counts();
+  void number_quantiles(WantedAggregates& kept) const;
 
   const PlannedRelation& from_;
   const RowExpressions& rows_;

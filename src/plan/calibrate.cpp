@@ -2,6 +2,7 @@
 
 #include "plan/noise_share.hpp"
 #include "plan/presentation.hpp"
+#include "plan/quantile_noise.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -107,8 +108,19 @@ class Calibrator {
     std::size_t count = 0;
     for (const PlannedGrouping& grouping : plan_.groupings) {
       count += wanted_.statistics.size() + (grouping.hidden && !has_units_ ? 1 : 0);
+      count += extra_quantiles();
     }
     return count;
+  }
+
+  // Quantiles that are chosen one by one are parts of their own.
+  std::size_t extra_quantiles() const {
+    std::size_t extra = 0;
+    for (std::size_t i = 0; i < wanted_.statistics.size(); ++i) {
+      if (wanted_.statistics[i].kind != StatisticKind::leaves) continue;
+      extra += quantile_parts(wanted_.aggregates, i) - 1;
+    }
+    return extra;
   }
 
   void choose_share() {
@@ -169,6 +181,7 @@ class Calibrator {
     const double half = (wanted.bounds.upper - wanted.bounds.lower) / 2;
     const double largest =
         std::max({std::fabs(wanted.bounds.lower), std::fabs(wanted.bounds.upper), half});
+    if (wanted.purpose == ValuePurpose::leaves) return leaf_range(wanted);
     if (wanted.purpose == ValuePurpose::squares) {
       // The largest radius whose squares can still be hidden.
       double radius = std::sqrt(2 * kWidestSquareNoise / least_noise(rows));
@@ -215,7 +228,12 @@ class Calibrator {
   }
 
   void make_noisy(const PlannedGrouping& grouping, GroupedNoise& noise, std::size_t& part) {
-    for (const Statistic& statistic : plan_.statistics) {
+    for (std::size_t i = 0; i < plan_.statistics.size(); ++i) {
+      const Statistic& statistic = plan_.statistics[i];
+      if (statistic.kind == StatisticKind::leaves) {
+        noise.quantiles.push_back(make_quantiles(i, noise, part));
+        continue;
+      }
       GroupStatistic made = bounded(statistic);
       const Share mine = share_.part(part++);
       if (grouping.hidden && statistic.kind == StatisticKind::units) {
@@ -227,6 +245,14 @@ class Calibrator {
     }
     if (grouping.hidden && !has_units_)
       noise.selection = best_selection(share_.part(part++), noise);
+  }
+
+  mechanism::GroupQuantiles make_quantiles(std::size_t statistic, const GroupedNoise& noise,
+                                           std::size_t& part) const {
+    std::vector<Share> shares;
+    const std::size_t count = quantile_parts(plan_.aggregates, statistic);
+    for (std::size_t i = 0; i < count; ++i) shares.push_back(share_.part(part++));
+    return quantile_noise(plan_, statistic, noise, shares, options_.epsilon);
   }
 
   // A little less than an equal part: the ledger rounds each charge up to a whole unit.

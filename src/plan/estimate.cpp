@@ -23,7 +23,7 @@ class Estimator {
         aggregate_(aggregate),
         group_(group),
         confidence_(confidence) {
-    SHOAL_CHECK(group.values.size() == plan.statistics.size());
+    SHOAL_CHECK(group.values.size() == noise_.statistics.size());
   }
 
   Estimate make() const {
@@ -36,6 +36,10 @@ class Estimator {
         return variance();
       case AggregateKind::deviation:
         return deviation();
+      case AggregateKind::quantile:
+      case AggregateKind::minimum:
+      case AggregateKind::maximum:
+        return quantile();
       case AggregateKind::count:
       case AggregateKind::units:
       case AggregateKind::distinct:
@@ -125,6 +129,15 @@ class Estimator {
     return {one.value * step * step, one.lower * step * step, one.upper * step * step};
   }
 
+  // Its interval was made when it was released, with the confidence of then.
+  Estimate quantile() const {
+    const catalog::ReleasedQuantile& one = group_.quantiles.at(*aggregate_.quantile);
+    const auto place = [&](std::int64_t step) {
+      return range().value_of(static_cast<double>(step));
+    };
+    return {place(one.value), place(one.lower), place(one.upper)};
+  }
+
   Estimate deviation() const {
     const Estimate one = variance();
     return {std::sqrt(one.value), std::sqrt(one.lower), std::sqrt(one.upper)};
@@ -146,7 +159,7 @@ Estimate estimate(const Plan& plan, std::size_t grouping, const PlannedAggregate
 
 std::optional<double> expected_error(const Plan& plan, std::size_t grouping,
                                      const PlannedAggregate& aggregate) {
-  if (aggregate.squares) return std::nullopt;
+  if (aggregate.squares || aggregate.quantile) return std::nullopt;
   const mechanism::GroupedNoise& noise = plan.noises.at(grouping);
   // A hidden group's count is as wide as its noise where the group is well above the threshold.
   const auto width = [&](std::size_t index, Confidence confidence) {

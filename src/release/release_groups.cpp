@@ -32,6 +32,37 @@ std::vector<Int128> draw(const GroupedNoise& noise, random::BitSource& bits) {
   return values;
 }
 
+std::vector<mechanism::LeafCount> histogram(const data::ExactGroup* group, std::size_t index) {
+  std::vector<mechanism::LeafCount> leaves;
+  if (!group) return leaves;
+  for (const data::Leaf& leaf : group->leaves.at(index)) leaves.push_back({leaf.step, leaf.count});
+  return leaves;
+}
+
+void add_quantiles(const GroupedNoise& noise, const data::ExactGroup* group,
+                   random::BitSource& bits, ReleasedGroup& released) {
+  SHOAL_CHECK(!group || group->leaves.size() == noise.quantiles.size());
+  const auto add = [&](const mechanism::QuantileEstimate& one) {
+    released.quantiles.push_back({one.value, one.lower, one.upper});
+  };
+  for (std::size_t i = 0; i < noise.quantiles.size(); ++i) {
+    const mechanism::GroupQuantiles& quantiles = noise.quantiles[i];
+    const std::vector<mechanism::LeafCount> leaves = histogram(group, i);
+    const Confidence confidence(quantiles.confidence);
+    if (const auto* tree = std::get_if<mechanism::TreeQuantiles>(&quantiles.method)) {
+      mechanism::NoisyTree noisy_tree(tree->tree, quantiles.range, leaves, bits);
+      for (const mechanism::Fraction& fraction : tree->fractions) {
+        add(noisy_tree.quantile(fraction, confidence));
+      }
+      continue;
+    }
+    for (const mechanism::QuantileChoice& choice :
+         std::get<std::vector<mechanism::QuantileChoice>>(quantiles.method)) {
+      add(choose(choice, quantiles.range, leaves, confidence, bits));
+    }
+  }
+}
+
 ReleasedGroup noisy(const catalog::Key& key, std::vector<Int128> drawn,
                     const data::ExactGroup* group) {
   if (group) {
@@ -53,7 +84,9 @@ std::vector<ReleasedGroup> of_public_keys(const std::vector<data::ExactGroup>& g
   released.reserve(keys.size());
   for (const catalog::Key& key : keys) {
     const auto at = found.find(key);
-    released.push_back(noisy(key, draw(noise, bits), at == found.end() ? nullptr : at->second));
+    const data::ExactGroup* group = at == found.end() ? nullptr : at->second;
+    released.push_back(noisy(key, draw(noise, bits), group));
+    add_quantiles(noise, group, bits, released.back());
   }
   return released;
 }
@@ -68,6 +101,7 @@ std::vector<ReleasedGroup> of_shown_keys(const std::vector<data::ExactGroup>& gr
     for (std::size_t i = 0; i < one.values.size(); ++i) {
       if (!noise.statistics[i].noise) one.values[i] = shown->noisy_units.value();
     }
+    add_quantiles(noise, &group, bits, one);
     released.push_back(std::move(one));
   }
   // The order in which the engine met the groups is the data's.

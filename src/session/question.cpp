@@ -74,6 +74,28 @@ AnswerNoise describe_noise(const plan::Plan& plan, std::size_t index) {
   return noise;
 }
 
+// The scale is in values: how many a rank may be off.
+AnswerNoise describe_quantile(const plan::Plan& plan, const plan::PlannedAggregate& aggregate) {
+  const mechanism::GroupedNoise& grouping = plan.noises.front();
+  const std::size_t histogram = aggregate.statistic - grouping.statistics.size();
+  const mechanism::GroupQuantiles& quantiles = grouping.quantiles.at(histogram);
+  const catalog::Statistic& described = plan.statistics[aggregate.statistic];
+  AnswerNoise noise;
+  noise.statistic = statistic_in_words(described);
+  noise.step = described.range.grid.step();
+  noise.sensitivity = static_cast<double>(quantiles.values_per_unit);
+  if (const auto* tree = std::get_if<mechanism::TreeQuantiles>(&quantiles.method)) {
+    noise.mechanism = mechanism::name(tree->tree);
+    noise.scale =
+        std::visit([](const auto& one) { return mechanism::noise_scale(one); }, tree->tree.noise);
+  } else {
+    const auto& choices = std::get<std::vector<mechanism::QuantileChoice>>(quantiles.method);
+    noise.mechanism = mechanism::name(choices.front());
+    noise.scale = choices.front().scale;
+  }
+  return noise;
+}
+
 AnswerColumn make_column(const plan::Plan& plan, const plan::PresentedColumn& presented) {
   AnswerColumn column;
   column.name = presented.name;
@@ -91,6 +113,10 @@ AnswerColumn make_column(const plan::Plan& plan, const plan::PresentedColumn& pr
   std::vector<std::size_t> statistics;
   for (const std::size_t at : presented.aggregates) {
     const plan::PlannedAggregate& aggregate = plan.aggregates[at];
+    if (aggregate.quantile) {
+      column.noise.push_back(describe_quantile(plan, aggregate));
+      continue;
+    }
     for (const auto& index :
          {std::optional(aggregate.statistic), aggregate.denominator, aggregate.squares}) {
       if (index && std::find(statistics.begin(), statistics.end(), *index) == statistics.end()) {

@@ -116,7 +116,7 @@ std::vector<std::string> describe_grouping(const plan::Plan& plan, std::size_t a
     }
     lines.push_back(line);
   }
-  for (std::size_t i = 0; i < plan.statistics.size(); ++i) {
+  for (std::size_t i = 0; i < noise.statistics.size(); ++i) {
     const catalog::Statistic& statistic = plan.statistics[i];
     const bool exchange = noise.single && plan.neighbors == Neighbors::replace_one;
     lines.push_back(
@@ -124,6 +124,15 @@ std::vector<std::string> describe_grouping(const plan::Plan& plan, std::size_t a
                     statistic.column.empty() ? "" : " " + statistic.column,
                     exchange ? exchange_reach(noise.statistics[i]) : reach(noise.statistics[i]),
                     format_number(statistic.range.grid.step()), noise_text(noise, i)));
+  }
+  for (const mechanism::GroupQuantiles& quantiles : noise.quantiles) {
+    const auto* tree = std::get_if<mechanism::TreeQuantiles>(&quantiles.method);
+    lines.push_back(fmt::format(
+        "{} over {} steps",
+        tree ? mechanism::describe(tree->tree)
+             : mechanism::describe(
+                   std::get<std::vector<mechanism::QuantileChoice>>(quantiles.method).front()),
+        mechanism::leaf_count(quantiles.range)));
   }
   return lines;
 }

@@ -7,11 +7,14 @@
 #pragma once
 
 #include <shoal/mechanism/key_selection.hpp>
+#include <shoal/mechanism/quantile_choice.hpp>
+#include <shoal/mechanism/quantile_tree.hpp>
 #include <shoal/mechanism/registry.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace shoal::mechanism {
@@ -23,10 +26,28 @@ struct GroupStatistic {
   bool operator==(const GroupStatistic&) const = default;
 };
 
+// Any number of quantiles of one histogram for one price.
+struct TreeQuantiles {
+  QuantileTree tree;
+  std::vector<Fraction> fractions;
+  bool operator==(const TreeQuantiles&) const = default;
+};
+
+// Quantiles of one histogram of a group, to which a unit adds at most so many values. Intervals
+// have that confidence, each on its own.
+struct GroupQuantiles {
+  std::int64_t values_per_unit = 1;
+  StepRange range = {0, 1};
+  double confidence = 0.95;
+  std::variant<std::vector<QuantileChoice>, TreeQuantiles> method;
+  bool operator==(const GroupQuantiles&) const = default;
+};
+
 struct GroupedNoise {
   std::int64_t max_groups = 1;
   bool single = false;  // there is one group, and everybody is in it
   std::vector<GroupStatistic> statistics = {};
+  std::vector<GroupQuantiles> quantiles = {};            // one a histogram
   std::optional<KeySelection> selection = std::nullopt;  // none: the keys are public
   bool operator==(const GroupedNoise&) const = default;
 };

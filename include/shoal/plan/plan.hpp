@@ -62,6 +62,9 @@ enum class AggregateKind {
   average,
   variance,
   deviation,
+  quantile,
+  minimum,
+  maximum,
 };
 
 std::string_view to_string(AggregateKind kind);
@@ -72,6 +75,8 @@ struct PlannedAggregate {
   std::size_t statistic = 0;                              // the count or the sum
   std::optional<std::size_t> denominator = std::nullopt;  // the count under an average
   std::optional<std::size_t> squares = std::nullopt;
+  std::optional<std::size_t> quantile = std::nullopt;    // which of a group's released quantiles
+  double fraction = 0;                                   // of a quantile: 0.5 is the median
   bool of_sample = false;                                // VAR_SAMP: the divisor is one less
   std::string of = {};                                   // what is added up, in words
   std::optional<catalog::Bounds> bounds = std::nullopt;  // values are clamped to them

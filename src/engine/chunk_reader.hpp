@@ -6,9 +6,12 @@
 #include "engine/key_interner.hpp"
 #include "engine/row_block.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace shoal::engine {
 
-// One thread's reader. A block's texts live as long as the chunk.
+// One thread's reader. A block's units live as long as the chunk.
 class ChunkReader {
  public:
   explicit ChunkReader(const GroupShape& shape);
@@ -27,7 +30,15 @@ class ChunkReader {
 };
 
 // A number in steps of the range: clamped, then rounded, halves away from zero. NaN is for the
-// caller to keep out.
-std::int64_t to_steps(double value, double steps_per_one, const catalog::GridRange& range);
+// caller to keep out. Scaling by a power of two is exact, or ends up at 0 or an infinity, which
+// clamp as they should.
+inline std::int64_t to_steps(double value, double steps_per_one, const catalog::GridRange& range) {
+  const double scaled = std::clamp(value * steps_per_one, static_cast<double>(range.lower),
+                                   static_cast<double>(range.upper));
+  // At most 2^51 in size: the whole part fits, and the difference is exact.
+  const auto whole = static_cast<std::int64_t>(scaled);
+  const double rest = scaled - static_cast<double>(whole);
+  return whole + static_cast<std::int64_t>(rest >= 0.5) - static_cast<std::int64_t>(rest <= -0.5);
+}
 
 }  // namespace shoal::engine

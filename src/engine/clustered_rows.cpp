@@ -73,12 +73,13 @@ struct ClusteredRows::Lane {
     for (std::size_t from = 0, to = 0; from < block.size; from = to) {
       while (to < block.size && units[to] == units[from]) ++to;
       if (to < block.size && units[to] < units[from]) throw NotClustered();
+      if (!open) bounder.begin(hash(units[from]));
       bounder.add(block, from, to);
       if (to == block.size || from == 0) {
         open = name(units[from]);
         if (to < block.size) close();
       } else {
-        bounder.finish(hash(units[from]));
+        bounder.finish();
       }
     }
     Reach reach{first, name(units[block.size - 1])};
@@ -150,9 +151,10 @@ void ClusteredRows::add_to(GroupedSums& sums) {
   UnitBounder bounder(shape_, sums.key_lists(), sums.tables);
   const bool text = storages_[0] == Storage::text;
   for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i == 0 || parts[i].name != parts[i - 1].name)
+      bounder.begin(unit_hash(shape_.hash_key, parts[i].name, text));
     bounder.add(parts[i].part, numbers[parts[i].lane]);
-    if (i + 1 == parts.size() || parts[i + 1].name != parts[i].name)
-      bounder.finish(unit_hash(shape_.hash_key, parts[i].name, text));
+    if (i + 1 == parts.size() || parts[i + 1].name != parts[i].name) bounder.finish();
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <duckdb.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace shoal::engine {
@@ -101,6 +103,71 @@ _duckdb_connection* DuckdbConnection::handle() const { return state_->connection
 void DuckdbConnection::run(const std::string& sql) {
   Result result;
   execute(state_->connection, sql, result);
+}
+
+namespace {
+
+// A statement that is carried out task by task.
+class Pending {
+ public:
+  Pending(duckdb_connection connection, const std::string& sql) {
+    if (duckdb_prepare(connection, sql.c_str(), &statement_) != DuckDBSuccess)
+      fail(duckdb_prepare_error(statement_));
+    if (duckdb_pending_prepared(statement_, &pending_) != DuckDBSuccess)
+      fail(duckdb_pending_error(pending_));
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() { destroy(); }
+
+  // One task. False after the last.
+  bool step() {
+    const duckdb_pending_state state = duckdb_pending_execute_task(pending_);
+    if (state == DUCKDB_PENDING_ERROR) fail(duckdb_pending_error(pending_));
+    if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return !duckdb_pending_execution_is_finished(state);
+  }
+
+  void finish() {
+    Result result;
+    if (duckdb_execute_pending(pending_, result.get()) != DuckDBSuccess)
+      fail(duckdb_result_error(result.get()));
+  }
+
+ private:
+  [[noreturn]] void fail(const char* reason) {
+    const std::string text = reason ? reason : "unknown failure";
+    destroy();
+    throw DuckdbFailure(text);
+  }
+  void destroy() {
+    duckdb_destroy_pending(&pending_);
+    duckdb_destroy_prepare(&statement_);
+  }
+
+  duckdb_prepared_statement statement_ = nullptr;
+  duckdb_pending_result pending_ = nullptr;
+};
+
+}  // namespace
+
+void DuckdbConnection::run(const std::string& sql, const std::function<void(double)>& progress) {
+  if (!progress) return run(sql);
+  run("SET enable_progress_bar = true");
+  run("SET enable_progress_bar_print = false");
+  Pending pending(state_->connection, sql);
+  double told = 0;
+  progress(0);
+  while (pending.step()) {
+    // Below 0: not known yet.
+    const double done = duckdb_query_progress(state_->connection).percentage / 100;
+    if (done < told + 0.01 || done >= 1) continue;
+    told = done;
+    progress(told);
+  }
+  pending.finish();
+  progress(1);
 }
 
 std::vector<std::vector<std::string>> DuckdbConnection::rows(const std::string& sql) {

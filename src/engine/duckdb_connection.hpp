@@ -36,6 +36,8 @@ class DuckdbConnection {
 
   // Each throws DuckdbFailure.
   void run(const std::string& sql);
+  // The same, and tells from time to time how much of it is done, from 0 to 1.
+  void run(const std::string& sql, const std::function<void(double)>& progress);
   // All rows as text; SQL NULL is an empty text.
   std::vector<std::vector<std::string>> rows(const std::string& sql);
   // The only row of a query whose columns are all HUGEINT; SQL NULL is 0.

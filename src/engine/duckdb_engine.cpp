@@ -2,6 +2,7 @@
 #include "engine/chunk_feed.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/grouped_rows.hpp"
+#include "engine/number_function.hpp"
 #include "engine/source.hpp"
 
 #include <shoal/base/error.hpp>
@@ -83,7 +84,7 @@ std::string view_column(const Column& column, const FileColumn& in_file) {
                                                   policy_type(in_file.type) == ColumnType::integer);
   const std::string value = as_stored ? name : fmt::format("TRY_CAST({} AS {})", name, type);
   if (column.type != ColumnType::real) return fmt::format("{} AS {}", value, name);
-  return fmt::format("CASE WHEN isnan({0}) THEN NULL ELSE {0} END AS {1}", value, name);
+  return fmt::format("shoal_number({}) AS {}", value, name);
 }
 
 std::string view_sql(const catalog::Table& table, const std::filesystem::path& path,
@@ -156,6 +157,7 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
   SHOAL_CHECK(!tables.empty());
   DuckdbConnection connection;
   ChunkFeed feed(connection);
+  register_number_function(connection);
   state_ = std::make_unique<State>(
       State{*tables[0], resources_of(policy.engine), std::move(connection), std::move(feed)});
   std::vector<std::filesystem::path> paths;

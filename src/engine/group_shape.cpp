@@ -49,20 +49,16 @@ void check(const GroupedRequest& request) {
   }
 }
 
-// More than `most` values count as `most` of them: what so many drawn at random would give on
-// average.
-Int128 scaled(Int128 sum, std::int64_t count, std::int64_t most) {
-  return count > most ? divide_rounding(saturating_multiply(sum, most), count) : sum;
-}
-
-SumLimits limits_of(const catalog::Statistic& statistic, std::int64_t rows) {
-  SumLimits limits;
-  if (statistic.kind == StatisticKind::centred_sum) limits.centre = statistic.range.middle();
+IntegerPlan plan_of(const catalog::Statistic& statistic, std::int64_t rows) {
+  IntegerPlan plan;
+  plan.kind = statistic.kind;
+  plan.value = statistic.value;
+  if (statistic.kind == StatisticKind::centred_sum) plan.centre = statistic.range.middle();
   if (statistic.kind == StatisticKind::centred_squares)
-    limits.centre = square_offset(statistic.range);
-  SHOAL_CHECK(!__builtin_mul_overflow(rows, statistic.least_per_row(), &limits.least));
-  SHOAL_CHECK(!__builtin_mul_overflow(rows, statistic.most_per_row(), &limits.most));
-  return limits;
+    plan.centre = square_offset(statistic.range);
+  SHOAL_CHECK(!__builtin_mul_overflow(rows, statistic.least_per_row(), &plan.least));
+  SHOAL_CHECK(!__builtin_mul_overflow(rows, statistic.most_per_row(), &plan.most));
+  return plan;
 }
 
 }  // namespace
@@ -77,13 +73,16 @@ GroupShape::GroupShape(const GroupedRequest& request)
       min_units(request.min_units),
       hash_key(request.hash_key),
       squared(request.values.size()),
-      listed(request.values.size()),
-      summed(request.values.size()) {
+      listed(request.values.size()) {
   check(request);
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     const catalog::Statistic& statistic = statistics[i];
-    limits.push_back(limits_of(statistic, rows_per_group));
-    (statistic.kind == StatisticKind::leaves ? leaves : integers).push_back(i);
+    if (statistic.kind == StatisticKind::leaves) {
+      leaves.push_back(i);
+    } else {
+      integers.push_back(i);
+      plans.push_back(plan_of(statistic, rows_per_group));
+    }
     switch (statistic.kind) {
       case StatisticKind::distinct:
         distinct.push_back(i);
@@ -97,31 +96,12 @@ GroupShape::GroupShape(const GroupedRequest& request)
         break;
       case StatisticKind::plain_sum:
       case StatisticKind::centred_sum:
-        summed[statistic.value] = true;
-        break;
       case StatisticKind::units:
       case StatisticKind::rows:
       case StatisticKind::values:
         break;
     }
   }
-}
-
-std::int64_t GroupShape::bounded(std::size_t index, std::int64_t rows,
-                                 std::span<const ValueSums> sums) const {
-  const catalog::Statistic& statistic = statistics[index];
-  if (statistic.kind == StatisticKind::units) return 1;
-  if (statistic.kind == StatisticKind::rows) return std::min(rows, rows_per_group);
-  if (statistic.kind == StatisticKind::distinct) return 0;  // counted from the values themselves
-  const ValueSums& value = sums[statistic.value];
-  if (statistic.kind == StatisticKind::values) return std::min(value.count, rows_per_group);
-  const SumLimits& limit = limits[index];
-  const bool squares = statistic.kind == StatisticKind::centred_squares;
-  const Int128 sum =
-      (squares ? value.squares : value.sum) - static_cast<Int128>(value.count) * limit.centre;
-  // Whatever the arithmetic gave, it is the clamp that the bound rests on.
-  return static_cast<std::int64_t>(
-      std::clamp<Int128>(scaled(sum, value.count, rows_per_group), limit.least, limit.most));
 }
 
 }  // namespace shoal::engine

@@ -210,8 +210,11 @@ std::string import_sql(const catalog::Policy& policy, const Table& table, const 
   const std::string order = policy.unit == catalog::PrivacyUnit::person
                                 ? " ORDER BY " + identifier(table.person_column)
                                 : "";
-  return fmt::format("COPY (SELECT {} FROM {}{}) TO {} (FORMAT parquet, COMPRESSION zstd)", items,
-                     source, order, quoted(output.string()));
+  // Snappy: a question reads twice as fast as from zstd, in a file a tenth larger.
+  return fmt::format(
+      "COPY (SELECT {} FROM {}{}) TO {} (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE "
+      "122880)",
+      items, source, order, quoted(output.string()));
 }
 
 }  // namespace
@@ -252,7 +255,7 @@ RowReport check_rows(const catalog::Policy& policy, const Table& table) {
 }
 
 RowReport import_rows(const catalog::Policy& policy, const Table& table,
-                      const std::filesystem::path& output) {
+                      const std::filesystem::path& output, const Progress& progress) {
   const std::filesystem::path path = policy.resolve(table.source);
   detect_format(path);
   std::error_code ignored;
@@ -266,7 +269,7 @@ RowReport import_rows(const catalog::Policy& policy, const Table& table,
   return for_owner(path, [&] {
     DuckdbConnection connection;
     RowReport found = report(connection, table, path);
-    connection.run(import_sql(policy, table, source_of(table, path), partial));
+    connection.run(import_sql(policy, table, source_of(table, path), partial), progress);
     std::error_code error;
     std::filesystem::rename(partial, output, error);
     if (error)

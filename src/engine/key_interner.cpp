@@ -3,20 +3,42 @@
 #include <shoal/base/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 
 namespace shoal::engine {
 namespace {
 
+// Such words are looked up directly.
+constexpr std::uint64_t kSmallWords = 1 << 14;
+
 // Tables are at most half full.
 bool is_full(std::size_t used, std::size_t places) { return used * 2 >= places; }
 
 }  // namespace
 
-std::uint32_t TextInterner::number(std::string_view text) {
+void TextInterner::number_column(const ChunkColumn& column, std::size_t rows,
+                                 std::uint64_t* numbers) {
+  ++chunk_;
+  constexpr std::uint32_t kInlined = 12;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!column.valid(i)) {
+      numbers[i] = 0;
+      continue;
+    }
+    std::uint64_t words[2];
+    std::memcpy(words, column.as<duckdb_string_t>() + i, sizeof words);
+    Recent& recent = recent_[(mix(words[0], words[1]) >> 20) % recent_.size()];
+    const bool same = recent.head == words[0] && recent.tail == words[1];
+    if (!same || (recent.chunk != chunk_ && column.text(i).size() > kInlined))
+      recent = {words[0], words[1], chunk_, find_or_add(column.text(i))};
+    numbers[i] = recent.number;
+  }
+}
+
+std::uint32_t TextInterner::find_or_add(std::string_view text) {
   const std::size_t hash = std::hash<std::string_view>()(text);
   const auto tag = static_cast<std::uint32_t>(hash >> 32);
   const std::size_t mask = table_.size() - 1;
@@ -64,6 +86,22 @@ GroupNumber WordInterner::number(const std::uint64_t* key) {
   return static_cast<GroupNumber>(size() - 1);
 }
 
+void WordInterner::number_column(const std::uint64_t* words, const std::uint64_t* nulls,
+                                 unsigned null_bit, std::size_t rows, GroupNumber* numbers) {
+  small_.resize(kSmallWords);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint64_t null = nulls == nullptr ? 0 : (nulls[i] >> null_bit) & 1;
+    const std::uint64_t word = words[i];
+    if (word < kSmallWords && null == 0 && small_[word] != 0) {
+      numbers[i] = small_[word] - 1;
+      continue;
+    }
+    const std::uint64_t key[2] = {word, null};
+    numbers[i] = number(key);
+    if (word < kSmallWords && null == 0) small_[word] = numbers[i] + 1;
+  }
+}
+
 void WordInterner::grow() {
   std::vector<GroupNumber> larger(table_.size() * 2, 0);
   const std::size_t mask = larger.size() - 1;
@@ -97,6 +135,7 @@ void KeyInterner::read_words(std::size_t key, const ChunkColumn& column, std::si
       words[i] = real_word(value);
       if (std::isnan(value) && column.valid(i)) {
         nulls_[i] |= null;
+        has_nulls_ = true;
         words[i] = 0;
       }
     }
@@ -107,13 +146,13 @@ void KeyInterner::read_words(std::size_t key, const ChunkColumn& column, std::si
   } else if (column.storage == Storage::bits64) {
     widen(column.as<std::int64_t>());
   } else {
-    for (std::size_t i = 0; i < rows; ++i)
-      words[i] = column.valid(i) ? texts_[key].number(column.text(i)) : 0;
+    texts_[key].number_column(column, rows, words.data());
   }
   if (column.validity == nullptr) return;
   for (std::size_t i = 0; i < rows; ++i) {
     if (column.valid(i)) continue;
     nulls_[i] |= null;
+    has_nulls_ = true;
     words[i] = 0;
   }
 }
@@ -139,22 +178,33 @@ void KeyInterner::add_new_keys(std::size_t set) {
 
 void KeyInterner::number_groups(const Chunk& chunk, std::size_t first_column, RowBlock& block) {
   nulls_.assign(chunk.rows, 0);
+  has_nulls_ = false;
   for (std::size_t key = 0; key < shape_.keys.size(); ++key)
     read_words(key, chunk.columns[first_column + key], chunk.rows);
-  std::vector<std::uint64_t> one;
   for (std::size_t set = 0; set < shape_.sets.size(); ++set) {
     const std::vector<std::size_t>& columns = shape_.sets[set].keys;
-    one.assign(columns.size() + 1, 0);
-    for (std::size_t row = 0; row < chunk.rows; ++row) {
-      std::uint64_t mask = 0;
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        one[i] = words_[columns[i]][row];
-        mask |= ((nulls_[row] >> columns[i]) & 1) << i;
-      }
-      one[columns.size()] = mask;
-      block.groups[set][row] = interners_[set].number(one.data());
+    if (columns.size() == 1) {
+      interners_[set].number_column(words_[columns[0]].data(), has_nulls_ ? nulls_.data() : nullptr,
+                                    static_cast<unsigned>(columns[0]), chunk.rows,
+                                    block.groups[set].data());
+    } else {
+      number_several(set, block);
     }
     add_new_keys(set);
+  }
+}
+
+void KeyInterner::number_several(std::size_t set, RowBlock& block) {
+  const std::vector<std::size_t>& columns = shape_.sets[set].keys;
+  std::vector<std::uint64_t> key(columns.size() + 1);
+  for (std::size_t row = 0; row < block.size; ++row) {
+    std::uint64_t mask = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      key[i] = words_[columns[i]][row];
+      mask |= ((nulls_[row] >> columns[i]) & 1) << i;
+    }
+    key[columns.size()] = mask;
+    block.groups[set][row] = interners_[set].number(key.data());
   }
 }
 

@@ -16,7 +16,8 @@ namespace shoal::engine {
 // Texts by number.
 class TextInterner {
  public:
-  std::uint32_t number(std::string_view text);
+  // The numbers of a column's texts; 0 for a NULL.
+  void number_column(const ChunkColumn& column, std::size_t rows, std::uint64_t* numbers);
   const std::string& text(std::uint64_t number) const { return texts_[number]; }
 
  private:
@@ -24,10 +25,21 @@ class TextInterner {
     std::uint32_t number_plus_one = 0;
     std::uint32_t hash = 0;
   };
+  // DuckDB's sixteen bytes of a text that was looked up before. Those of a long text hold its
+  // address, so they mean the same text only as long as the chunk is there.
+  struct Recent {
+    std::uint64_t head = ~std::uint64_t{0};
+    std::uint64_t tail = 0;
+    std::uint64_t chunk = 0;
+    std::uint64_t number = 0;
+  };
+  std::uint32_t find_or_add(std::string_view text);
   void grow();
 
   std::deque<std::string> texts_;
   std::vector<Place> table_ = std::vector<Place>(64);
+  std::vector<Recent> recent_ = std::vector<Recent>(512);
+  std::uint64_t chunk_ = 0;
 };
 
 // The keys of one set by the words of their columns and a mask of those that are NULL.
@@ -37,6 +49,9 @@ class WordInterner {
 
   // `key`: a word a column, 0 for NULL, then the mask.
   GroupNumber number(const std::uint64_t* key);
+  // The numbers of keys of one column. `nulls`: a bit a row says NULL, or null if no row is.
+  void number_column(const std::uint64_t* words, const std::uint64_t* nulls, unsigned null_bit,
+                     std::size_t rows, GroupNumber* numbers);
   const std::uint64_t* key(GroupNumber number) const { return &keys_[number * stride_]; }
   std::size_t size() const { return keys_.size() / stride_; }
 
@@ -47,6 +62,7 @@ class WordInterner {
   std::size_t stride_;
   std::vector<std::uint64_t> keys_;                                   // by number
   std::vector<GroupNumber> table_ = std::vector<GroupNumber>(64, 0);  // number + 1; 0 is free
+  std::vector<GroupNumber> small_;  // the same for keys of one small word
 };
 
 class KeyInterner {
@@ -60,12 +76,14 @@ class KeyInterner {
 
  private:
   void read_words(std::size_t key, const ChunkColumn& column, std::size_t rows);
+  void number_several(std::size_t set, RowBlock& block);
   void add_new_keys(std::size_t set);
 
   const GroupShape& shape_;
   std::vector<TextInterner> texts_;                // one a key column
   std::vector<std::vector<std::uint64_t>> words_;  // of the chunk at hand, one a key column
   std::vector<std::uint64_t> nulls_;               // of the chunk at hand: bit j: key j is NULL
+  bool has_nulls_ = false;                         // whether any bit is set
   std::vector<WordInterner> interners_;            // one a set
   std::vector<GroupKeys> keys_;                    // one a set
 };

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -65,12 +66,11 @@ PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Stor
 PartitionedRows::~PartitionedRows() = default;
 
 void PartitionedRows::store(std::size_t partition, Piece&& piece) {
-  piece.words = piece.memory.size();
-  const std::uint64_t bytes = piece.words * sizeof(std::uint64_t);
+  const std::uint64_t bytes = piece.memory.size() * sizeof(std::uint64_t);
   if (in_memory_ + bytes > memory_limit_) {
-    piece.offset = file_.write(piece.memory);
+    piece.offset = file_.write(std::span(piece.memory).first(piece.words));
     piece.memory = {};
-    spilled_ += bytes;
+    spilled_ += piece.words * sizeof(std::uint64_t);
   } else {
     in_memory_ += bytes;
   }
@@ -80,7 +80,9 @@ void PartitionedRows::store(std::size_t partition, Piece&& piece) {
 
 std::vector<std::uint64_t> PartitionedRows::load(Piece& piece) {
   std::vector<std::uint64_t> words = std::move(piece.memory);
-  if (words.empty()) {
+  if (!words.empty()) {
+    words.resize(piece.words);
+  } else {
     words.resize(piece.words);
     file_.read(piece.offset, words);
   }
@@ -97,10 +99,12 @@ void PartitionedRows::take(duckdb_data_chunk chunk) {
     const std::size_t partition = mix(unit, shape_.hash_key[0]) % kPartitions;
     Piece& piece = lane.open[partition];
     const std::size_t tail = text_ ? words_of(block.unit_texts[row]) : 0;
-    if (piece.memory.capacity() == 0) piece.memory.reserve(kPieceWords);
-    const std::size_t at = piece.memory.size();
-    piece.memory.resize(at + fixed_words_ + tail);
-    std::uint64_t* to = &piece.memory[at];
+    if (piece.words + fixed_words_ + tail > piece.memory.size()) {
+      if (piece.words > 0) store(partition, std::exchange(piece, Piece{lane.number, 0, 0, {}, 0}));
+      piece.memory.resize(std::max(kPieceWords, fixed_words_ + tail));
+    }
+    std::uint64_t* to = &piece.memory[piece.words];
+    piece.words += fixed_words_ + tail;
     *to++ = unit;
     *to++ = block.groups[0][row] | static_cast<std::uint64_t>(block.present[row]) << 32;
     for (std::size_t set = 1; set < block.groups.size(); set += 2) {
@@ -113,8 +117,6 @@ void PartitionedRows::take(duckdb_data_chunk chunk) {
       std::memcpy(to, block.unit_texts[row].data(), block.unit_texts[row].size());
     }
     ++piece.rows;
-    if (piece.memory.size() + fixed_words_ > kPieceWords)
-      store(partition, std::exchange(piece, Piece{lane.number, 0, 0, {}, 0}));
   }
 }
 
@@ -137,8 +139,9 @@ class PartitionedRows::Partition {
     arrange(pieces, rows);
     std::size_t from = 0;
     for (const Unit& unit : units_) {
+      bounder.begin(text_ ? unit.word : hash_word(shape_.hash_key, unit.word));
       bounder.add(block_, from, unit.end);
-      bounder.finish(text_ ? unit.word : hash_word(shape_.hash_key, unit.word));
+      bounder.finish();
       from = unit.end;
     }
   }

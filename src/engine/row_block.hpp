@@ -14,7 +14,7 @@ using GroupNumber = std::uint32_t;
 
 struct RowBlock {
   std::size_t size = 0;
-  std::vector<std::int64_t> units = {};                // if units are integers
+  const std::int64_t* units = nullptr;                 // if units are integers: those of the chunk
   std::vector<std::string_view> unit_texts = {};       // otherwise
   std::vector<std::vector<GroupNumber>> groups = {};   // one a grouping set
   std::vector<std::vector<std::int64_t>> values = {};  // one a value column; 0 where there is none

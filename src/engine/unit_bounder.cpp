@@ -1,6 +1,7 @@
 #include "engine/unit_bounder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace shoal::engine {
 namespace {
@@ -8,86 +9,127 @@ namespace {
 // Serial numbers of units have 32 bits beside the index.
 constexpr std::uint64_t kSerials = std::uint64_t{1} << 32;
 
+// So many groups are kept in order one by one, and so many more than needed are put up with.
+constexpr std::size_t kFewGroups = 16;
+
 // What the hashes are of, told apart.
 constexpr std::uint64_t kLeafHash = 0xA0761D6478BD642Fu;
 constexpr std::uint64_t kDistinctHash = 0xE7037ED1A0B428DBu;
 
 }  // namespace
 
-void UnitGroups::clear() {
-  groups.clear();
-  rows.clear();
-  sums.clear();
-  for (auto& list : lists) list.clear();
-}
-
 UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
                          std::vector<GroupTable>& tables)
-    : shape_(shape),
-      keys_(std::move(keys)),
-      tables_(tables),
-      unit_(shape.sets.size()),
-      seen_(shape.sets.size()) {
+    : shape_(shape), keys_(std::move(keys)), tables_(tables), sets_(shape.sets.size()) {
   for (const bool listed : shape_.listed) has_lists_ = has_lists_ || listed;
-  for (UnitGroups& groups : unit_) groups.lists.resize(shape.values.size());
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    sets_[i].max_groups = static_cast<std::size_t>(shape.sets[i].max_groups);
+    sets_[i].unit.lists.resize(shape.values.size());
+  }
 }
 
-std::uint32_t UnitBounder::index_of(std::size_t set, GroupNumber group) {
-  std::vector<std::uint64_t>& seen = seen_[set];
-  if (group >= seen.size()) seen.resize(std::max<std::size_t>(keys_[set]->size(), group + 1));
-  const std::uint64_t mark = seen[group];
+void UnitBounder::begin(std::uint64_t unit_hash) {
+  unit_hash_ = unit_hash;
+  for (Set& set : sets_) {
+    set.unit.size = 0;
+    set.threshold = std::numeric_limits<std::uint64_t>::max();
+    if (has_lists_) {
+      for (auto& list : set.unit.lists) list.clear();
+    }
+  }
+  if (++serial_ < kSerials) return;
+  serial_ = 1;
+  for (Set& set : sets_) std::fill(set.seen.begin(), set.seen.end(), 0);
+}
+
+inline std::uint32_t UnitBounder::index_of(Set& set, const GroupKeys& keys, GroupNumber group,
+                                           std::uint64_t hash) {
+  if (group >= set.seen.size()) set.seen.resize(std::max<std::size_t>(keys.size(), group + 1));
+  std::uint64_t& mark = set.seen[group];
   if (mark >> 32 == serial_) return static_cast<std::uint32_t>(mark);
-  UnitGroups& unit = unit_[set];
-  const auto index = static_cast<std::uint32_t>(unit.groups.size());
-  seen[group] = serial_ << 32 | index;
-  unit.groups.push_back(group);
-  unit.rows.push_back(0);
-  unit.sums.resize(unit.sums.size() + shape_.values.size());
-  return index;
+  UnitGroups& unit = set.unit;
+  const std::size_t index = unit.size++;
+  const std::size_t values = shape_.values.size();
+  if (index == unit.groups.size()) {
+    const std::size_t larger = 2 * index + 16;
+    unit.groups.resize(larger);
+    unit.hashes.resize(larger);
+    unit.rows.resize(larger);
+    unit.sums.resize(larger * values);
+  }
+  mark = serial_ << 32 | index;
+  unit.groups[index] = group;
+  unit.hashes[index] = hash;
+  unit.rows[index] = 0;
+  for (std::size_t value = 0; value < values; ++value) unit.sums[index * values + value] = {};
+  return static_cast<std::uint32_t>(index);
 }
 
 void UnitBounder::add(const RowBlock& block, std::size_t first, std::size_t last) {
-  const std::size_t values = shape_.values.size();
-  indices_.resize(last - first);
-  for (std::size_t set = 0; set < unit_.size(); ++set) {
-    UnitGroups& unit = unit_[set];
+  if (rows_.size() < last - first) {
+    rows_.resize(last - first);
+    indices_.resize(last - first);
+  }
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    Set& set = sets_[i];
+    const GroupKeys& keys = *keys_[i];
+    const GroupNumber* groups = block.groups[i].data();
+    kept_ = 0;
     for (std::size_t row = first; row < last; ++row) {
-      const std::uint32_t index = index_of(set, block.groups[set][row]);
-      indices_[row - first] = index;
-      ++unit.rows[index];
+      const std::uint64_t hash = mix(unit_hash_, keys.hash(groups[row]));
+      if (hash > set.threshold) continue;
+      const std::uint32_t index = index_of(set, keys, groups[row], hash);
+      ++set.unit.rows[index];
+      rows_[kept_] = static_cast<std::uint32_t>(row);
+      indices_[kept_++] = index;
     }
-    for (std::size_t value = 0; value < values; ++value) {
-      const std::int64_t* steps = block.values[value].data();
-      const std::int64_t middle = shape_.squared[value] ? shape_.values[value].range.middle() : 0;
-      for (std::size_t row = first; row < last; ++row) {
-        if (((block.present[row] >> value) & 1) == 0) continue;
-        const std::uint32_t index = indices_[row - first];
-        ValueSums& sums = unit.sums[index * values + value];
-        ++sums.count;
-        if (shape_.summed[value]) sums.sum += steps[row];
-        if (shape_.squared[value]) {
-          const Int128 centred = static_cast<Int128>(steps[row]) - middle;
-          sums.squares += centred * centred;
-        }
-        if (shape_.listed[value]) unit.lists[value].emplace_back(index, steps[row]);
-      }
+    for (std::size_t value = 0; value < shape_.values.size(); ++value)
+      add_values(block, set.unit, value);
+    if (set.unit.size > 4 * set.max_groups + kFewGroups) prune(set, keys);
+  }
+}
+
+void UnitBounder::add_values(const RowBlock& block, UnitGroups& unit, std::size_t value) {
+  const std::size_t values = shape_.values.size();
+  const std::int64_t* steps = block.values[value].data();
+  const std::uint32_t* present = block.present.data();
+  ValueSums* sums = unit.sums.data() + value;
+  for (std::size_t i = 0; i < kept_; ++i) {
+    const std::uint32_t row = rows_[i];
+    ValueSums& to = sums[indices_[i] * values];
+    to.count += (present[row] >> value) & 1;
+    to.sum += steps[row];  // 0 where there is none
+  }
+  if (shape_.squared[value]) {
+    const std::int64_t middle = shape_.values[value].range.middle();
+    for (std::size_t i = 0; i < kept_; ++i) {
+      if (((present[rows_[i]] >> value) & 1) == 0) continue;
+      const Int128 centred = static_cast<Int128>(steps[rows_[i]]) - middle;
+      sums[indices_[i] * values].squares += centred * centred;
+    }
+  }
+  if (shape_.listed[value]) {
+    for (std::size_t i = 0; i < kept_; ++i) {
+      if ((present[rows_[i]] >> value) & 1)
+        unit.lists[value].emplace_back(indices_[i], steps[rows_[i]]);
     }
   }
 }
 
 void UnitBounder::add(const UnitPart& part, std::span<const std::vector<GroupNumber>> numbers) {
   const std::size_t values = shape_.values.size();
-  for (std::size_t set = 0; set < unit_.size(); ++set) {
-    const UnitGroups& from = part[set];
-    UnitGroups& unit = unit_[set];
-    indices_.clear();
-    for (std::size_t i = 0; i < from.groups.size(); ++i) {
-      const std::uint32_t index = index_of(set, numbers[set][from.groups[i]]);
-      indices_.push_back(index);
-      unit.rows[index] += from.rows[i];
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    const UnitGroups& from = part[i];
+    UnitGroups& unit = sets_[i].unit;
+    std::vector<std::uint32_t> indices;
+    for (std::size_t group = 0; group < from.size; ++group) {
+      const std::uint32_t index =
+          index_of(sets_[i], *keys_[i], numbers[i][from.groups[group]], from.hashes[group]);
+      indices.push_back(index);
+      unit.rows[index] += from.rows[group];
       for (std::size_t value = 0; value < values; ++value) {
         ValueSums& to = unit.sums[index * values + value];
-        const ValueSums& more = from.sums[i * values + value];
+        const ValueSums& more = from.sums[group * values + value];
         to.count += more.count;
         to.sum += more.sum;
         to.squares += more.squares;
@@ -95,124 +137,174 @@ void UnitBounder::add(const UnitPart& part, std::span<const std::vector<GroupNum
     }
     for (std::size_t value = 0; value < values; ++value) {
       for (const auto& [index, step] : from.lists[value])
-        unit.lists[value].emplace_back(indices_[index], step);
+        unit.lists[value].emplace_back(indices[index], step);
     }
   }
 }
 
-void UnitBounder::start() {
-  for (UnitGroups& groups : unit_) groups.clear();
-  if (++serial_ < kSerials) return;
-  serial_ = 1;
-  for (auto& seen : seen_) std::fill(seen.begin(), seen.end(), 0);
-}
-
-UnitPart UnitBounder::take() {
-  UnitPart part = unit_;
-  start();
+UnitPart UnitBounder::take() const {
+  UnitPart part;
+  for (const Set& set : sets_) {
+    UnitGroups& groups = part.emplace_back();
+    const auto size = static_cast<std::ptrdiff_t>(set.unit.size);
+    const auto sums = size * static_cast<std::ptrdiff_t>(shape_.values.size());
+    groups.size = set.unit.size;
+    groups.groups.assign(set.unit.groups.begin(), set.unit.groups.begin() + size);
+    groups.hashes.assign(set.unit.hashes.begin(), set.unit.hashes.begin() + size);
+    groups.rows.assign(set.unit.rows.begin(), set.unit.rows.begin() + size);
+    groups.sums.assign(set.unit.sums.begin(), set.unit.sums.begin() + sums);
+    groups.lists = set.unit.lists;
+  }
   return part;
 }
 
-void UnitBounder::finish(std::uint64_t unit_hash) {
-  for (std::size_t set = 0; set < unit_.size(); ++set) {
-    choose(set, unit_hash);
-    for (const Chosen& chosen : chosen_) add_bounded(set, chosen);
+void UnitBounder::finish() {
+  for (std::size_t set = 0; set < sets_.size(); ++set) {
+    choose(sets_[set], *keys_[set]);
+    for (const std::uint32_t index : chosen_) add_bounded(set, index);
     if (has_lists_) add_lists(set);
   }
-  start();
 }
 
 // The groups with the smallest hashes; equal hashes go by the key.
-void UnitBounder::choose(std::size_t set, std::uint64_t unit_hash) {
-  const UnitGroups& unit = unit_[set];
-  const GroupKeys& keys = *keys_[set];
-  const auto most = static_cast<std::size_t>(shape_.sets[set].max_groups);
+void UnitBounder::choose(const Set& set, const GroupKeys& keys) {
+  const UnitGroups& unit = set.unit;
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    if (unit.hashes[a] != unit.hashes[b]) return unit.hashes[a] < unit.hashes[b];
+    return keys.bytes(unit.groups[a]) < keys.bytes(unit.groups[b]);
+  };
   chosen_.clear();
-  for (std::uint32_t index = 0; index < unit.groups.size(); ++index)
-    chosen_.push_back({mix(unit_hash, keys.hash(unit.groups[index])), index});
-  if (chosen_.size() <= most) return;
-  std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(most),
-                   chosen_.end(), [&](const Chosen& a, const Chosen& b) {
-                     if (a.hash != b.hash) return a.hash < b.hash;
-                     return keys.bytes(unit.groups[a.index]) < keys.bytes(unit.groups[b.index]);
-                   });
-  chosen_.resize(most);
+  if (unit.size <= set.max_groups || set.max_groups > kFewGroups) {
+    for (std::uint32_t index = 0; index < unit.size; ++index) chosen_.push_back(index);
+    if (unit.size <= set.max_groups) return;
+    std::nth_element(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(set.max_groups),
+                     chosen_.end(), before);
+    chosen_.resize(set.max_groups);
+    return;
+  }
+  // A few: kept in order as they come.
+  chosen_.resize(set.max_groups);
+  std::uint32_t* best = chosen_.data();
+  std::uint64_t hashes[kFewGroups];
+  std::size_t kept = 0;
+  for (std::uint32_t index = 0; index < unit.size; ++index) {
+    const std::uint64_t hash = unit.hashes[index];
+    std::size_t at = kept;
+    if (kept == set.max_groups) {
+      if (hash > hashes[kept - 1] || !before(index, best[kept - 1])) continue;
+      --at;
+    } else {
+      ++kept;
+    }
+    for (; at > 0 && hash <= hashes[at - 1] && before(index, best[at - 1]); --at) {
+      best[at] = best[at - 1];
+      hashes[at] = hashes[at - 1];
+    }
+    best[at] = index;
+    hashes[at] = hash;
+  }
 }
 
-void UnitBounder::add_bounded(std::size_t set, const Chosen& chosen) {
-  const UnitGroups& unit = unit_[set];
-  GroupTable& table = tables_[set];
-  const std::size_t place = table.place(unit.groups[chosen.index]);
-  table.add_unit(place);
+// Forgets groups that cannot count any more. One that comes back starts from nothing and loses
+// again: those that beat it stay.
+void UnitBounder::prune(Set& set, const GroupKeys& keys) {
+  UnitGroups& unit = set.unit;
   const std::size_t values = shape_.values.size();
-  const std::span<const ValueSums> sums(unit.sums.data() + chosen.index * values, values);
-  Int128* to = table.sums(place);
-  for (std::size_t i = 0; i < shape_.integers.size(); ++i)
-    to[i] += shape_.bounded(shape_.integers[i], unit.rows[chosen.index], sums);
+  choose(set, keys);
+  std::sort(chosen_.begin(), chosen_.end());
+  std::vector<std::uint32_t> moved(unit.size, std::numeric_limits<std::uint32_t>::max());
+  for (std::uint32_t index = 0; index < unit.size; ++index) set.seen[unit.groups[index]] = 0;
+  set.threshold = 0;
+  for (std::uint32_t to = 0; to < chosen_.size(); ++to) {
+    const std::uint32_t from = chosen_[to];
+    moved[from] = to;
+    unit.groups[to] = unit.groups[from];
+    unit.hashes[to] = unit.hashes[from];
+    unit.rows[to] = unit.rows[from];
+    for (std::size_t value = 0; value < values; ++value)
+      unit.sums[to * values + value] = unit.sums[from * values + value];
+    set.seen[unit.groups[to]] = serial_ << 32 | to;
+    set.threshold = std::max(set.threshold, unit.hashes[to]);
+  }
+  unit.size = chosen_.size();
+  for (auto& list : unit.lists) {
+    std::size_t kept = 0;
+    for (const auto& [index, step] : list) {
+      if (moved[index] != std::numeric_limits<std::uint32_t>::max())
+        list[kept++] = {moved[index], step};
+    }
+    list.resize(kept);
+  }
 }
 
-// Statistics that need the values themselves: those of each chosen group are sorted first, so that
-// the order in which they came is forgotten.
+void UnitBounder::add_bounded(std::size_t set, std::uint32_t index) {
+  const UnitGroups& unit = sets_[set].unit;
+  GroupTable& table = tables_[set];
+  const std::size_t place = table.place(unit.groups[index]);
+  table.add_unit(place);
+  const ValueSums* sums = unit.sums.data() + index * shape_.values.size();
+  Int128* to = table.sums(place);
+  for (const IntegerPlan& plan : shape_.plans)
+    *to++ += plan.bounded(unit.rows[index], sums, shape_.rows_per_group);
+}
+
+// Statistics that need the values themselves. Those of a group are sorted first, so that the order
+// in which they came is forgotten.
 void UnitBounder::add_lists(std::size_t set) {
   for (std::size_t value = 0; value < shape_.values.size(); ++value) {
-    auto& list = unit_[set].lists[value];
+    if (!shape_.listed[value]) continue;
+    auto& list = sets_[set].unit.lists[value];
     std::sort(list.begin(), list.end());
-    for (const Chosen& chosen : chosen_) {
+    for (const std::uint32_t index : chosen_) {
       const auto from = std::lower_bound(
-          list.begin(), list.end(), chosen.index,
-          [](const auto& entry, std::uint32_t index) { return entry.first < index; });
+          list.begin(), list.end(), index,
+          [](const auto& entry, std::uint32_t wanted) { return entry.first < wanted; });
       picked_.clear();
-      for (auto at = from; at != list.end() && at->first == chosen.index; ++at)
+      for (auto at = from; at != list.end() && at->first == index; ++at)
         picked_.push_back(at->second);
-      add_leaves(set, value, chosen, picked_);
-      add_distinct(set, value, chosen, picked_);
+      add_leaves(set, value, index);
+      add_distinct(set, value, index);
     }
   }
+}
+
+void UnitBounder::keep_smallest(std::int64_t most) {
+  if (ranked_.size() <= static_cast<std::size_t>(most)) return;
+  std::nth_element(ranked_.begin(), ranked_.begin() + most, ranked_.end());
+  ranked_.resize(static_cast<std::size_t>(most));
 }
 
 // Of more values than may count, those with the smallest hash of the value and of how many equal
 // ones come before it.
-void UnitBounder::add_leaves(std::size_t set, std::size_t value, const Chosen& chosen,
-                             std::span<const std::int64_t> values) {
-  const auto most = static_cast<std::size_t>(shape_.rows_per_group);
+void UnitBounder::add_leaves(std::size_t set, std::size_t value, std::uint32_t index) {
+  const UnitGroups& unit = sets_[set].unit;
   for (std::size_t i = 0; i < shape_.leaves.size(); ++i) {
     if (shape_.statistics[shape_.leaves[i]].value != value) continue;
-    LeafCounter& leaves =
-        tables_[set].leaves(tables_[set].place(unit_[set].groups[chosen.index]), i);
+    LeafCounter& leaves = tables_[set].leaves(tables_[set].place(unit.groups[index]), i);
     ranked_.clear();
     std::uint64_t ordinal = 0;
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      ordinal = at > 0 && values[at] == values[at - 1] ? ordinal + 1 : 0;
-      const std::uint64_t hash =
-          mix(mix(chosen.hash ^ kLeafHash, static_cast<std::uint64_t>(values[at])), ordinal);
-      ranked_.emplace_back(hash, values[at]);
+    for (std::size_t at = 0; at < picked_.size(); ++at) {
+      ordinal = at > 0 && picked_[at] == picked_[at - 1] ? ordinal + 1 : 0;
+      const auto word = static_cast<std::uint64_t>(picked_[at]);
+      ranked_.emplace_back(mix(mix(unit.hashes[index] ^ kLeafHash, word), ordinal), picked_[at]);
     }
-    if (ranked_.size() > most) {
-      std::nth_element(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(most),
-                       ranked_.end());
-      ranked_.resize(most);
-    }
+    keep_smallest(shape_.rows_per_group);
     for (const auto& [hash, step] : ranked_) leaves.add(step);
   }
 }
 
-void UnitBounder::add_distinct(std::size_t set, std::size_t value, const Chosen& chosen,
-                               std::span<const std::int64_t> values) {
-  const auto most = static_cast<std::size_t>(shape_.distinct_per_group);
+void UnitBounder::add_distinct(std::size_t set, std::size_t value, std::uint32_t index) {
+  const UnitGroups& unit = sets_[set].unit;
   for (std::size_t i = 0; i < shape_.distinct.size(); ++i) {
     if (shape_.statistics[shape_.distinct[i]].value != value) continue;
-    ValueSet& seen = tables_[set].distinct(tables_[set].place(unit_[set].groups[chosen.index]), i);
+    ValueSet& seen = tables_[set].distinct(tables_[set].place(unit.groups[index]), i);
     ranked_.clear();
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      if (at > 0 && values[at] == values[at - 1]) continue;
-      ranked_.emplace_back(mix(chosen.hash ^ kDistinctHash, static_cast<std::uint64_t>(values[at])),
-                           values[at]);
+    for (std::size_t at = 0; at < picked_.size(); ++at) {
+      if (at > 0 && picked_[at] == picked_[at - 1]) continue;
+      const auto word = static_cast<std::uint64_t>(picked_[at]);
+      ranked_.emplace_back(mix(unit.hashes[index] ^ kDistinctHash, word), picked_[at]);
     }
-    if (ranked_.size() > most) {
-      std::nth_element(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(most),
-                       ranked_.end());
-      ranked_.resize(most);
-    }
+    keep_smallest(shape_.distinct_per_group);
     for (const auto& [hash, kept] : ranked_) seen.add(kept);
   }
 }

@@ -18,15 +18,15 @@
 
 namespace shoal::engine {
 
-// What is known so far of a unit in the groups of one set.
+// What is known so far of a unit in the groups of one set. The vectors may be longer than `size`.
 struct UnitGroups {
+  std::size_t size = 0;
   std::vector<GroupNumber> groups = {};
+  std::vector<std::uint64_t> hashes = {};  // of unit, set and key
   std::vector<std::int64_t> rows = {};
   std::vector<ValueSums> sums = {};  // for each group, one a value column
   // For each value column that is listed: the group's index here, and the value.
   std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> lists = {};
-
-  void clear();
 };
 
 // A part of a unit that has to wait for the rest of it: one a set.
@@ -38,44 +38,50 @@ class UnitBounder {
   UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
               std::vector<GroupTable>& tables);
 
-  // Rows of the unit at hand.
+  // Starts a unit.
+  void begin(std::uint64_t unit_hash);
+  // Rows of it.
   void add(const RowBlock& block, std::size_t first, std::size_t last);
   // A part of it, whose groups have other numbers: for each set, theirs to ours.
   void add(const UnitPart& part, std::span<const std::vector<GroupNumber>> numbers);
-
-  // The unit is complete: bounds it, adds it to the tables, and starts another.
-  void finish(std::uint64_t unit_hash);
-  // It is not: hands over what is known, and starts another.
-  UnitPart take();
+  // It is complete: bounds it and adds it to the tables.
+  void finish();
+  // It is not: hands over what is known.
+  UnitPart take() const;
 
  private:
-  struct Chosen {
-    std::uint64_t hash;
-    std::uint32_t index;
+  struct Set {
+    UnitGroups unit;
+    std::size_t max_groups = 1;
+    // No group whose hash is above this can be among the smallest any more.
+    std::uint64_t threshold = 0;
+    // By group: the serial number of the unit that was last seen there, and its index.
+    std::vector<std::uint64_t> seen;
   };
 
-  std::uint32_t index_of(std::size_t set, GroupNumber group);
-  void start();
-  void choose(std::size_t set, std::uint64_t unit_hash);
-  void add_bounded(std::size_t set, const Chosen& chosen);
+  std::uint32_t index_of(Set& set, const GroupKeys& keys, GroupNumber group, std::uint64_t hash);
+  void add_values(const RowBlock& block, UnitGroups& unit, std::size_t value);
+  void choose(const Set& set, const GroupKeys& keys);
+  void prune(Set& set, const GroupKeys& keys);
+  void add_bounded(std::size_t set, std::uint32_t index);
   void add_lists(std::size_t set);
-  void add_leaves(std::size_t set, std::size_t value, const Chosen& chosen,
-                  std::span<const std::int64_t> values);
-  void add_distinct(std::size_t set, std::size_t value, const Chosen& chosen,
-                    std::span<const std::int64_t> values);
+  void add_leaves(std::size_t set, std::size_t value, std::uint32_t index);
+  void add_distinct(std::size_t set, std::size_t value, std::uint32_t index);
+  void keep_smallest(std::int64_t most);
 
   const GroupShape& shape_;
   std::vector<const GroupKeys*> keys_;
   std::vector<GroupTable>& tables_;
-  UnitPart unit_;
-  // For each set, by group: the serial number of the unit that was last seen there, and its index.
-  std::vector<std::vector<std::uint64_t>> seen_;
-  std::uint64_t serial_ = 1;
-  std::vector<Chosen> chosen_;                                  // of the set at hand
-  std::vector<std::uint32_t> indices_;                          // of the rows at hand
-  std::vector<std::int64_t> picked_;                            // values of a group at hand
-  std::vector<std::pair<std::uint64_t, std::int64_t>> ranked_;  // by their hashes
+  std::vector<Set> sets_;
+  std::uint64_t unit_hash_ = 0;
+  std::uint64_t serial_ = 0;
   bool has_lists_ = false;
+  std::vector<std::uint32_t> chosen_;   // indices in the set at hand
+  std::size_t kept_ = 0;                // how many rows of the block at hand may count
+  std::vector<std::uint32_t> rows_;     // which they are
+  std::vector<std::uint32_t> indices_;  // theirs
+  std::vector<std::int64_t> picked_;    // values of a group at hand, sorted
+  std::vector<std::pair<std::uint64_t, std::int64_t>> ranked_;  // by their hashes
 };
 
 }  // namespace shoal::engine

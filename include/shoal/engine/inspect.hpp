@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,12 @@ struct RowReport {
 // Reads every row. Throws as inspect_file does.
 RowReport check_rows(const catalog::Policy& policy, const catalog::Table& table);
 
+// Told now and then how much of the work is done, from 0 to 1, never less than before.
+using Progress = std::function<void(double)>;
+
 // Writes the table as Parquet, in the policy's types, ordered by person where the unit is one.
 // Throws conflict if the output exists, io if it cannot be written.
 RowReport import_rows(const catalog::Policy& policy, const catalog::Table& table,
-                      const std::filesystem::path& output);
+                      const std::filesystem::path& output, const Progress& progress = {});
 
 }  // namespace shoal::engine

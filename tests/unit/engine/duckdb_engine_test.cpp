@@ -1,5 +1,6 @@
 // The engine: exact sums by the public rules, whatever the rows hold; bounded per person; locked.
 #include "support/open_aggregate.hpp"
+#include "support/open_grouped_aggregate.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -7,11 +8,15 @@
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/engine/inspect.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
+#include <utility>
 
 namespace shoal::engine {
 namespace {
@@ -317,6 +322,98 @@ TEST_F(EngineTest, TheOwnerIsToldAndImportKeepsTheSums) {
   table.source = "t.parquet";
   table.format = catalog::SourceFormat::parquet;
   EXPECT_EQ(ask(table, {{}, statistics, "p", 1}), before);
+}
+
+TEST_F(EngineTest, ImportOrdersByPersonAndTellsHowFarItIs) {
+  constexpr int kRows = 260'000;
+  std::string text = "p,x\n";
+  for (int i = 0; i < kRows; ++i) text += fmt::format("{},{}\n", i * 7919 % 10'007, i % 10);
+  auto table = write(text, {column("p", ColumnType::integer), column("x", ColumnType::integer)});
+  policy_.unit = catalog::PrivacyUnit::person;
+  policy_.engine.threads = 2;
+  table.person_column = "p";
+  std::vector<double> told;
+  import_rows(policy_, table, folder_.path() / "t.parquet",
+              [&](double done) { told.push_back(done); });
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), 1);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  table.source = "t.parquet";
+  table.format = catalog::SourceFormat::parquet;
+  GroupedRequest request;
+  request.has_unit = true;
+  request.sets = {{{}, 1}};
+  request.statistics = {rows()};
+  request.rows_per_group = 1'000;
+  request.clustered = true;
+  DuckdbEngine engine(policy_, table);
+  const auto groups =
+      engine.aggregate_rows("SELECT p AS u FROM t", request, OwnerLog(folder_.path() / "log"));
+  const test::OpenGroups open = test::open(groups.at(0));
+  EXPECT_EQ(open.at({}).sums.at(0), kRows);
+  EXPECT_EQ(open.at({}).units, 10'007);
+  // It was ordered: the log has nothing to say.
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "log"));
+}
+
+TEST_F(EngineTest, SeveralTablesAreOpenAndNothingElse) {
+  const auto people = write("p,town\n1,A\n2,B\n3,B\n",
+                            {column("p", ColumnType::integer), column("town", ColumnType::text)});
+  write_file_durably(folder_.path() / "visits.csv", "p,cost\n1,10\n1,20\n2,5\n3,7\n9,100\n",
+                     IfExists::replace);
+  catalog::Table visits;
+  visits.name = "visits";
+  visits.source = "visits.csv";
+  visits.columns = {column("p", ColumnType::integer), column("cost", ColumnType::real)};
+  write_file_durably(folder_.path() / "closed.csv", "x\n1\n", IfExists::replace);
+  const OwnerLog log(folder_.path() / "log");
+  DuckdbEngine engine(policy_, std::array{&people, &std::as_const(visits)});
+  GroupedRequest request;
+  request.has_unit = true;
+  request.keys = {KeyType::text};
+  request.values = {{ValueUse::steps, false, catalog::place_on_grid({0, 15}, {0}), true}};
+  request.sets = {{{0}, 1}};
+  request.statistics = {rows(), sum("cost", {0, 15})};
+  request.rows_per_group = 5;
+  const auto groups = engine.aggregate_rows(
+      "SELECT t.p AS u, town AS k0, cost AS v0 FROM t JOIN visits ON t.p = visits.p", request, log);
+  const test::OpenGroups open = test::open(groups.at(0));
+  EXPECT_EQ(open.at({"A"}).sums, (Sums{2, 25}));
+  EXPECT_EQ(open.at({"B"}).sums, (Sums{2, 12}));
+  // Another file of the folder stays closed, and the reason goes to the owner alone.
+  request.keys = {};
+  request.values = {};
+  request.sets = {{{}, 1}};
+  request.statistics = {rows()};
+  try {
+    engine.aggregate_rows(
+        fmt::format("SELECT x AS u FROM read_csv('{}')", (folder_.path() / "closed.csv").string()),
+        request, log);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    EXPECT_EQ(std::string(error.what()).find("closed"), std::string::npos);
+  }
+  EXPECT_NE(read_file(log.path()).find("closed.csv"), std::string::npos);
+}
+
+TEST_F(EngineTest, ARowThatFailsSaysNothingInGroupsEither) {
+  const auto table = write("x\n1\nsecret-7\n", {column("x", ColumnType::text)});
+  const OwnerLog log(folder_.path() / "log");
+  DuckdbEngine engine(policy_, table);
+  GroupedRequest request;
+  request.has_unit = true;
+  request.sets = {{{}, 1}};
+  request.statistics = {rows()};
+  try {
+    engine.aggregate_rows("SELECT CAST(x AS INTEGER) AS u FROM t", request, log);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
+  }
+  EXPECT_NE(read_file(log.path()).find("secret-7"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "engine/number_function.hpp"
+
+#include <shoal/base/error.hpp>
+
+#include <duckdb.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace shoal::engine {
+namespace {
+
+void numbers(duckdb_function_info, duckdb_data_chunk chunk, duckdb_vector output) {
+  const idx_t size = duckdb_data_chunk_get_size(chunk);
+  duckdb_vector input = duckdb_data_chunk_get_vector(chunk, 0);
+  const auto* values = static_cast<const double*>(duckdb_vector_get_data(input));
+  std::uint64_t* valid = duckdb_vector_get_validity(input);
+  std::memcpy(duckdb_vector_get_data(output), values, size * sizeof(double));
+  bool odd = valid != nullptr;
+  for (idx_t i = 0; i < size; ++i) odd |= std::isnan(values[i]);
+  if (!odd) return;
+  duckdb_vector_ensure_validity_writable(output);
+  std::uint64_t* result = duckdb_vector_get_validity(output);
+  for (idx_t i = 0; i < size; ++i) {
+    const bool there = valid == nullptr || duckdb_validity_row_is_valid(valid, i);
+    duckdb_validity_set_row_validity(result, i, there && !std::isnan(values[i]));
+  }
+}
+
+}  // namespace
+
+void register_number_function(DuckdbConnection& connection) {
+  duckdb_scalar_function function = duckdb_create_scalar_function();
+  duckdb_logical_type real = duckdb_create_logical_type(DUCKDB_TYPE_DOUBLE);
+  duckdb_scalar_function_set_name(function, "shoal_number");
+  duckdb_scalar_function_add_parameter(function, real);
+  duckdb_scalar_function_set_return_type(function, real);
+  duckdb_scalar_function_set_special_handling(function);
+  duckdb_scalar_function_set_function(function, numbers);
+  const duckdb_state state = duckdb_register_scalar_function(connection.handle(), function);
+  duckdb_destroy_logical_type(&real);
+  duckdb_destroy_scalar_function(&function);
+  SHOAL_CHECK(state == DuckDBSuccess);
+}
+
+}  // namespace shoal::engine

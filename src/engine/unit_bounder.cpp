@@ -25,7 +25,16 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].max_groups = static_cast<std::size_t>(shape.sets[i].max_groups);
     sets_[i].unit.lists.resize(shape.values.size());
+    sets_[i].few = !has_lists_ && sets_[i].max_groups <= kFewGroups;
+    grow(sets_[i].unit, kFewGroups);
   }
+}
+
+void UnitBounder::grow(UnitGroups& unit, std::size_t groups) const {
+  unit.groups.resize(groups);
+  unit.hashes.resize(groups);
+  unit.rows.resize(groups);
+  unit.sums.resize(groups * shape_.values.size());
 }
 
 void UnitBounder::begin(std::uint64_t unit_hash) {
@@ -50,13 +59,7 @@ inline std::uint32_t UnitBounder::index_of(Set& set, const GroupKeys& keys, Grou
   UnitGroups& unit = set.unit;
   const std::size_t index = unit.size++;
   const std::size_t values = shape_.values.size();
-  if (index == unit.groups.size()) {
-    const std::size_t larger = 2 * index + 16;
-    unit.groups.resize(larger);
-    unit.hashes.resize(larger);
-    unit.rows.resize(larger);
-    unit.sums.resize(larger * values);
-  }
+  if (index == unit.groups.size()) grow(unit, 2 * index);
   mark = serial_ << 32 | index;
   unit.groups[index] = group;
   unit.hashes[index] = hash;
@@ -72,6 +75,10 @@ void UnitBounder::add(const RowBlock& block, std::size_t first, std::size_t last
   }
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     Set& set = sets_[i];
+    if (set.few) {
+      add_to_few(i, block, first, last);
+      continue;
+    }
     const GroupKeys& keys = *keys_[i];
     const GroupNumber* groups = block.groups[i].data();
     kept_ = 0;
@@ -87,6 +94,69 @@ void UnitBounder::add(const RowBlock& block, std::size_t first, std::size_t last
       add_values(block, set.unit, value);
     if (set.unit.size > 4 * set.max_groups + kFewGroups) prune(set, keys);
   }
+}
+
+// Where max_groups is small and no list has to be kept, only the groups with the smallest hashes so
+// far are held at all. One that has to make room has max_groups smaller ones, and never comes back.
+void UnitBounder::add_to_few(std::size_t at, const RowBlock& block, std::size_t first,
+                             std::size_t last) {
+  Set& set = sets_[at];
+  const GroupKeys& keys = *keys_[at];
+  const GroupNumber* groups = block.groups[at].data();
+  const std::size_t values = shape_.values.size();
+  for (std::size_t row = first; row < last; ++row) {
+    const GroupNumber group = groups[row];
+    const std::uint64_t hash = mix(unit_hash_, keys.hash(group));
+    if (hash > set.threshold) continue;
+    std::size_t place = 0;
+    while (place < set.unit.size && set.unit.groups[place] != group) ++place;
+    if (place == set.unit.size) {
+      place = take_place(set, keys, group, hash);
+      if (place == set.max_groups) continue;
+    }
+    ++set.unit.rows[place];
+    const std::uint32_t present = block.present[row];
+    ValueSums* sums = &set.unit.sums[place * values];
+    for (std::size_t value = 0; value < values; ++value) {
+      const std::int64_t steps = block.values[value][row];
+      sums[value].count += (present >> value) & 1;
+      sums[value].sum += steps;  // 0 where there is none
+      if (shape_.squared[value] && ((present >> value) & 1) != 0) {
+        const Int128 centred = static_cast<Int128>(steps) - shape_.values[value].range.middle();
+        sums[value].squares += centred * centred;
+      }
+    }
+  }
+}
+
+// The place of a group that has none yet, or max_groups if it loses against all that have.
+std::size_t UnitBounder::take_place(Set& set, const GroupKeys& keys, GroupNumber group,
+                                    std::uint64_t hash) {
+  UnitGroups& unit = set.unit;
+  const auto before = [&](std::uint64_t a, GroupNumber one, std::uint64_t b, GroupNumber other) {
+    return a != b ? a < b : keys.bytes(one) < keys.bytes(other);
+  };
+  std::size_t place = unit.size;
+  if (unit.size < set.max_groups) {
+    ++unit.size;
+  } else {
+    place = set.worst;
+    if (!before(hash, group, unit.hashes[place], unit.groups[place])) return set.max_groups;
+  }
+  unit.groups[place] = group;
+  unit.hashes[place] = hash;
+  unit.rows[place] = 0;
+  const std::size_t values = shape_.values.size();
+  for (std::size_t value = 0; value < values; ++value) unit.sums[place * values + value] = {};
+  if (unit.size == set.max_groups) {
+    set.worst = 0;
+    for (std::size_t i = 1; i < unit.size; ++i) {
+      if (before(unit.hashes[set.worst], unit.groups[set.worst], unit.hashes[i], unit.groups[i]))
+        set.worst = i;
+    }
+    set.threshold = unit.hashes[set.worst];
+  }
+  return place;
 }
 
 void UnitBounder::add_values(const RowBlock& block, UnitGroups& unit, std::size_t value) {

@@ -40,7 +40,7 @@ class UnitBounder {
 
   // Starts a unit.
   void begin(std::uint64_t unit_hash);
-  // Rows of it.
+  // Rows of it, or else parts, not both.
   void add(const RowBlock& block, std::size_t first, std::size_t last);
   // A part of it, whose groups have other numbers: for each set, theirs to ours.
   void add(const UnitPart& part, std::span<const std::vector<GroupNumber>> numbers);
@@ -55,11 +55,16 @@ class UnitBounder {
     std::size_t max_groups = 1;
     // No group whose hash is above this can be among the smallest any more.
     std::uint64_t threshold = 0;
+    bool few = false;       // no more than max_groups groups are ever held
+    std::size_t worst = 0;  // then, when all places are taken: the one with the largest hash
     // By group: the serial number of the unit that was last seen there, and its index.
     std::vector<std::uint64_t> seen;
   };
 
+  void grow(UnitGroups& unit, std::size_t groups) const;
   std::uint32_t index_of(Set& set, const GroupKeys& keys, GroupNumber group, std::uint64_t hash);
+  void add_to_few(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
+  std::size_t take_place(Set& set, const GroupKeys& keys, GroupNumber group, std::uint64_t hash);
   void add_values(const RowBlock& block, UnitGroups& unit, std::size_t value);
   void choose(const Set& set, const GroupKeys& keys);
   void prune(Set& set, const GroupKeys& keys);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 
 namespace shoal::engine {
@@ -17,52 +16,58 @@ constexpr std::uint64_t kSmallWords = 1 << 14;
 // Tables are at most half full.
 bool is_full(std::size_t used, std::size_t places) { return used * 2 >= places; }
 
+std::uint64_t load_word(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// For the table alone: what decides anything is GroupKeys' keyed hash.
+std::uint64_t quick_hash(std::string_view text) {
+  std::uint64_t hash = text.size();
+  if (text.size() < sizeof hash) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data(), text.size());
+    return mix(hash, word);
+  }
+  for (std::size_t at = 0; at + sizeof hash < text.size(); at += sizeof hash)
+    hash = mix(hash, load_word(text.data() + at));
+  return mix(hash, load_word(text.data() + text.size() - sizeof hash));
+}
+
 }  // namespace
 
 void TextInterner::number_column(const ChunkColumn& column, std::size_t rows,
                                  std::uint64_t* numbers) {
-  ++chunk_;
-  constexpr std::uint32_t kInlined = 12;
-  for (std::size_t i = 0; i < rows; ++i) {
-    if (!column.valid(i)) {
-      numbers[i] = 0;
-      continue;
-    }
-    std::uint64_t words[2];
-    std::memcpy(words, column.as<duckdb_string_t>() + i, sizeof words);
-    Recent& recent = recent_[(mix(words[0], words[1]) >> 20) % recent_.size()];
-    const bool same = recent.head == words[0] && recent.tail == words[1];
-    if (!same || (recent.chunk != chunk_ && column.text(i).size() > kInlined))
-      recent = {words[0], words[1], chunk_, find_or_add(column.text(i))};
-    numbers[i] = recent.number;
-  }
+  for (std::size_t i = 0; i < rows; ++i)
+    numbers[i] = column.valid(i) ? find_or_add(column.text(i)) : 0;
 }
 
 std::uint32_t TextInterner::find_or_add(std::string_view text) {
-  const std::size_t hash = std::hash<std::string_view>()(text);
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  const std::uint64_t hash = quick_hash(text);
   const std::size_t mask = table_.size() - 1;
   std::size_t at = hash & mask;
-  for (; table_[at].number_plus_one != 0; at = (at + 1) & mask) {
-    if (table_[at].hash == tag && texts_[table_[at].number_plus_one - 1] == text)
-      return table_[at].number_plus_one - 1;
+  for (; table_[at].text != nullptr; at = (at + 1) & mask) {
+    const Place& place = table_[at];
+    if (place.hash == hash && std::string_view(place.text, place.length) == text)
+      return place.number;
   }
   SHOAL_CHECK(texts_.size() < std::numeric_limits<std::uint32_t>::max() - 1);
-  texts_.emplace_back(text);
-  const auto number = static_cast<std::uint32_t>(texts_.size());
-  table_[at] = {number, tag};
+  const std::string& kept = texts_.emplace_back(text);
+  const auto number = static_cast<std::uint32_t>(texts_.size() - 1);
+  table_[at] = {hash, kept.data(), static_cast<std::uint32_t>(kept.size()), number};
   if (is_full(texts_.size(), table_.size())) grow();
-  return number - 1;
+  return number;
 }
 
 void TextInterner::grow() {
   std::vector<Place> larger(table_.size() * 2);
   const std::size_t mask = larger.size() - 1;
-  for (std::size_t i = 0; i < texts_.size(); ++i) {
-    const std::size_t hash = std::hash<std::string_view>()(texts_[i]);
-    std::size_t at = hash & mask;
-    while (larger[at].number_plus_one != 0) at = (at + 1) & mask;
-    larger[at] = {static_cast<std::uint32_t>(i + 1), static_cast<std::uint32_t>(hash >> 32)};
+  for (const Place& place : table_) {
+    if (place.text == nullptr) continue;
+    std::size_t at = place.hash & mask;
+    while (larger[at].text != nullptr) at = (at + 1) & mask;
+    larger[at] = place;
   }
   table_ = std::move(larger);
 }

@@ -22,24 +22,16 @@ class TextInterner {
 
  private:
   struct Place {
-    std::uint32_t number_plus_one = 0;
-    std::uint32_t hash = 0;
-  };
-  // DuckDB's sixteen bytes of a text that was looked up before. Those of a long text hold its
-  // address, so they mean the same text only as long as the chunk is there.
-  struct Recent {
-    std::uint64_t head = ~std::uint64_t{0};
-    std::uint64_t tail = 0;
-    std::uint64_t chunk = 0;
-    std::uint64_t number = 0;
+    std::uint64_t hash = 0;
+    const char* text = nullptr;  // null: free
+    std::uint32_t length = 0;
+    std::uint32_t number = 0;
   };
   std::uint32_t find_or_add(std::string_view text);
   void grow();
 
   std::deque<std::string> texts_;
   std::vector<Place> table_ = std::vector<Place>(64);
-  std::vector<Recent> recent_ = std::vector<Recent>(512);
-  std::uint64_t chunk_ = 0;
 };
 
 // The keys of one set by the words of their columns and a mask of those that are NULL.

@@ -23,7 +23,7 @@ duckdb_string_t as_duckdb(const std::string& text, char* place) {
   return string;
 }
 
-TEST(TextInterner, AnAddressMeansATextOnlyWithinItsChunk) {
+TEST(TextInterner, ATextIsNotItsAddress) {
   TextInterner interner;
   char place[2][64];
   const auto number_of = [&](const std::string& text, int at) {

@@ -108,6 +108,19 @@ TEST_F(SessionTest, AKeyPaysOnce) {
   EXPECT_NEAR(spent(), 0.3, 1e-9);
 }
 
+TEST_F(SessionTest, TheSameQuestionIsTheSameAnswerAndFree) {
+  Session session(policy_path());
+  const Answer first = session.query(kCount, epsilon(0.3));
+  EXPECT_EQ(session.query("select  count(*)\nfrom people", epsilon(0.3)), first);
+  EXPECT_EQ(Session(policy_path()).query(kCount, epsilon(0.3)), first);
+  EXPECT_NEAR(spent(), 0.3, 1e-9);
+  // What changes the answer makes it another question.
+  session.query(kCount, epsilon(0.2));
+  session.query("SELECT COUNT(*) FROM people WHERE age < 50", epsilon(0.1));
+  session.query(kCount, epsilon(0.3), "my own");
+  EXPECT_NEAR(spent(), 0.9, 1e-9);
+}
+
 TEST_F(SessionTest, StopsHardAtTheTotal) {
   Session session(policy_path());
   for (int i = 0; i < 10; ++i) session.query(kCount, epsilon(0.1), std::to_string(i));

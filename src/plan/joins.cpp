@@ -175,14 +175,25 @@ class Joiner {
     for (const sql::Expression& part : parts) {
       const auto* same = part.get_if<sql::Binary>();
       if (!same || same->operation != sql::BinaryOperator::equal) continue;
-      for (const sql::Expression& end : {same->left, same->right}) {
-        if (claim_unique(side, end)) return;
-      }
+      if (!mentions(side, same->right) && claim_unique(side, same->left)) return;
+      if (!mentions(side, same->left) && claim_unique(side, same->right)) return;
     }
     refuse(
         "where the unit is a row, a public table is joined on a column of which no two rows "
         "share a value, so that no private row becomes two; join on one that the policy calls "
-        "unique = true");
+        "unique = true, and compare it with columns of the private table alone");
+  }
+
+  // Whether an expression depends on the row of that side. One that does can be equal to a unique
+  // column in many rows.
+  static bool mentions(const PlannedRelation& side, const sql::Expression& expression) {
+    const bool is_column =
+        std::any_of(side.scope.columns.begin(), side.scope.columns.end(),
+                    [&](const ScopeColumn& one) { return one.reference == expression; });
+    if (is_column) return true;
+    const std::vector<sql::Expression> parts = children(expression);
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const sql::Expression& part) { return mentions(side, part); });
   }
 
   bool claim_unique(const PlannedRelation& side, const sql::Expression& end) {

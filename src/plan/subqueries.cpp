@@ -133,7 +133,8 @@ sql::Expression within_reach(const sql::Expression& number) {
 }
 
 // One aggregate over the rows of a unit. Sums are in double precision of values clamped to +-1e100,
-// so that none can overflow.
+// so that none can overflow, and do not depend on the order of rows: that could change with the
+// rows of others.
 TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows,
                                sql::Position position, std::string_view text) {
   if (!call.named.empty() || call.filter) {
@@ -180,7 +181,9 @@ TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows
     if (call.name == "SUM") value.type.bounds = std::nullopt;
   }
   value.type.values = std::nullopt;
-  return {sql::Expression(sql::Call{.name = call.name, .arguments = {value.expression}}),
+  const bool adds = call.name == "SUM" || call.name == "AVG";
+  return {sql::Expression(sql::Call{.name = adds ? "ORDERED_" + call.name : call.name,
+                                    .arguments = {value.expression}}),
           value.type};
 }
 

@@ -80,6 +80,7 @@ class Guard {
   Expression truncate(const Call& call, Position position);
   Expression date_difference(const Call& call, Position position);
   Expression regular_expression(const Call& call, Position position);
+  Expression ordered_total(const Call& call);
   Expression from_text(std::string_view text, const std::vector<Expression>& arguments) const;
 
   Dialect dialect_;

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kMaxArguments = 100;
 constexpr int kMaxDigits = 15;
 
-constexpr auto kForms =
-    std::to_array<std::string_view>({"ROUND", "GREATEST", "LEAST", "CONCAT", "EXTRACT",
-                                     "DATE_TRUNC", "DATE_DIFF", "REGEXP_MATCHES"});
+constexpr auto kForms = std::to_array<std::string_view>(
+    {"ROUND", "GREATEST", "LEAST", "CONCAT", "EXTRACT", "DATE_TRUNC", "DATE_DIFF", "REGEXP_MATCHES",
+     "ORDERED_SUM", "ORDERED_AVG"});
 
 std::string constant_text(const Call& call, std::size_t index, std::string_view example) {
   const Literal* literal = call.arguments.at(index).get_if<Literal>();
@@ -66,6 +66,7 @@ std::optional<Expression> Guard::expand_form(const Call& call, Position position
   if (call.name == "EXTRACT") return extract(call, position);
   if (call.name == "DATE_TRUNC") return truncate(call, position);
   if (call.name == "DATE_DIFF") return date_difference(call, position);
+  if (call.name == "ORDERED_SUM" || call.name == "ORDERED_AVG") return ordered_total(call);
   return regular_expression(call, position);
 }
 
@@ -176,6 +177,22 @@ Expression Guard::date_difference(const Call& call, Position) {
                                       : "DATE_DIFF('day', CAST(a AS DATE), CAST(b AS DATE))";
   return from_text(fmt::format("CASE WHEN {} THEN CAST({} AS BIGINT) END", kBothInRange, days),
                    {expand(call.arguments[1]), expand(call.arguments[2])});
+}
+
+// A sum of doubles depends on the order in which they are added, and an engine's order on rows that
+// are not even summed here. Sorted first, or exact, it is a function of the summed values alone.
+Expression Guard::ordered_total(const Call& call) {
+  check_arguments(call, 1, 1);
+  if (dialect_ == Dialect::spark) {
+    throw Error(ErrorCode::unsupported,
+                "SUM and AVG of a subquery are not supported on Spark, which adds numbers up in "
+                "whatever order they come; put them into the outermost query");
+  }
+  const std::string name = call.name == "ORDERED_SUM" ? "SUM" : "AVG";
+  return from_text(dialect_ == Dialect::postgresql
+                       ? fmt::format("CAST({}(EXACT(a)) AS DOUBLE)", name)
+                       : fmt::format("LIST_{}(LIST_SORT(LIST(a)))", name),
+                   {expand(call.arguments[0])});
 }
 
 Expression Guard::regular_expression(const Call& call, Position position) {

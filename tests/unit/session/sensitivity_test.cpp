@@ -56,14 +56,14 @@ class Dice {
   test::SeededSource bits_;
 };
 
-// A patient with empty fields, values at and beyond their bounds, and sums of tenths, which depend
-// on their order in floating point.
+// A patient with empty fields, values at and beyond their bounds, and costs whose sum in floating
+// point depends on their order.
 UnitRows random_person(int id, Dice& dice) {
   static constexpr const char* kRegions[] = {"R0", "R1", "R2", "R9", ""};
   static constexpr const char* kAges[] = {"0", "20", "50", "100", "-7", "1000", ""};
   static constexpr const char* kWards[] = {"A", "B", "C", "D", ""};
-  static constexpr const char* kCosts[] = {"0",   "0.1", "0.2", "0.3",   "0.7", "200",
-                                           "150", "-40", "999", "1e300", ""};
+  static constexpr const char* kCosts[] = {"0",   "0.1", "0.2",   "0.3",    "70", "200",
+                                           "150", "-40", "1e300", "-1e300", ""};
   static constexpr const char* kNights[] = {"0", "3", "10", "-2", "50", ""};
   UnitRows rows;
   const int patients = dice.below(5) == 0 ? dice.below(3) : 1;

@@ -1,5 +1,6 @@
 #include "answer_text.hpp"
 
+#include "bars.hpp"
 #include "csv.hpp"
 #include "table.hpp"
 
@@ -68,26 +69,53 @@ std::string upright_table(const Answer& answer) {
   return table.text();
 }
 
-std::string wide_table(const Answer& answer) {
+// Of one column, or none.
+std::vector<std::string> bars_of(const Answer& answer, std::size_t column, std::size_t width) {
+  std::vector<const plan::Cell*> cells;
+  for (const session::AnswerRow& row : answer.rows) cells.push_back(&row[column]);
+  return interval_bars(cells, width);
+}
+
+// Pictures of the intervals stand beside them if they have a width.
+std::string wide_table(const Answer& answer, std::size_t bar_width) {
   std::vector<std::string> header;
   std::vector<Align> align;
-  for (const AnswerColumn& column : answer.columns) {
+  std::vector<std::vector<std::string>> bars;
+  for (std::size_t i = 0; i < answer.columns.size(); ++i) {
+    const AnswerColumn& column = answer.columns[i];
     header.push_back(column.name);
     align.push_back(is_key(column) && column.type != "integer" ? Align::left : Align::right);
+    bars.emplace_back();
     if (is_key(column)) continue;
     header.push_back(percent(answer.confidence) + " interval");
     align.push_back(Align::left);
+    bars.back() = bars_of(answer, i, bar_width);
+    if (bars.back().empty()) continue;
+    header.emplace_back();
+    align.push_back(Align::left);
   }
   TextTable table(header, align);
-  for (const session::AnswerRow& row : answer.rows) {
+  for (std::size_t r = 0; r < answer.rows.size(); ++r) {
+    const session::AnswerRow& row = answer.rows[r];
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < row.size(); ++i) {
       cells.push_back(cell_text(row[i], answer.columns[i]));
       if (!is_key(answer.columns[i])) cells.push_back(interval_text(row[i], answer.columns[i]));
+      if (!bars[i].empty()) cells.push_back(bars[i][r]);
     }
     table.add(std::move(cells));
   }
   return table.text();
+}
+
+// The widest pictures that fit into a line; none if there is no room.
+std::string fitted_table(const Answer& answer, std::optional<std::size_t> room) {
+  for (const std::size_t width : {32u, 24u, 16u, 10u}) {
+    if (!room) break;
+    const std::string text = wide_table(answer, width);
+    if (widest_line(text) <= *room) return text;
+  }
+  return wide_table(answer, 0);
 }
 
 std::string plain(const plan::Cell& cell) {
@@ -217,9 +245,9 @@ std::string cost_text(double epsilon, double delta, double rho) {
                    : fmt::format("epsilon {}", format_number(epsilon));
 }
 
-std::string answer_table(const Answer& answer) {
+std::string answer_table(const Answer& answer, std::optional<std::size_t> room) {
   if (is_upright(answer)) return upright_table(answer);
-  std::string text = answer.rows.empty() ? "no group shows\n" : wide_table(answer);
+  std::string text = answer.rows.empty() ? "no group shows\n" : fitted_table(answer, room);
   if (answer.hidden) {
     text += fmt::format("\n  hidden  groups of few are not shown; one of {} has an even chance{}\n",
                         format_number(answer.hidden->even_chance),

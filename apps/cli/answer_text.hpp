@@ -3,6 +3,8 @@
 
 #include <shoal/session/session.hpp>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace shoal::cli {
@@ -10,7 +12,8 @@ namespace shoal::cli {
 std::string percent(double confidence);
 std::string cost_text(double epsilon, double delta, double rho);
 
-std::string answer_table(const session::Answer& answer);
+// With room for lines of so many characters intervals are drawn, too.
+std::string answer_table(const session::Answer& answer, std::optional<std::size_t> room);
 std::string answer_csv(const session::Answer& answer);
 std::string answer_json(const session::Answer& answer, const session::BudgetReport& budget);
 

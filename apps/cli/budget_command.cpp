@@ -1,6 +1,6 @@
 // shoal budget: what was spent, what is left, and what that guarantees.
+#include "budget_text.hpp"
 #include "commands.hpp"
-#include "table.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -26,52 +26,6 @@ struct BudgetArguments {
 
 double delta_of(const privacy::Charge& charge) {
   return numeric::from_units_up(charge.delta_units, privacy::kDeltaDecimals);
-}
-
-std::string amount(const privacy::Charge& charge) {
-  const double rho = numeric::from_units_up(charge.rho_units, privacy::kRhoDecimals);
-  std::string text =
-      charge.epsilon_units
-          ? fmt::format("epsilon {}", format_number(numeric::decimal_from_units(
-                                          *charge.epsilon_units, privacy::kEpsilonDecimals)))
-          : fmt::format("rho {}", format_rounded(rho, 6));
-  if (charge.delta_units > 0)
-    text += fmt::format(", delta {}", format_rounded(delta_of(charge), 3));
-  return text;
-}
-
-// The certified total in words, or why there is none.
-std::string certified_in_words(const session::BudgetReport& report) {
-  try {
-    const privacy::Bounds bounds = session::certified_total(report).bounds;
-    return fmt::format("epsilon {} to {} at delta {}, had all of it been fixed in advance",
-                       format_rounded(bounds.lower, 6), format_rounded(bounds.upper, 6),
-                       format_number(report.total.delta.value()));
-  } catch (const Error& error) {
-    return fmt::format("not available: {}", error.what());
-  }
-}
-
-void print_table(const session::BudgetReport& report) {
-  fmt::print("budget of {} ({})\n\n", report.name, report.lineage);
-  if (!report.spends.empty()) {
-    TextTable table({"entry", "time", "state", "cost", "question"},
-                    {Align::right, Align::left, Align::left, Align::left, Align::left});
-    for (const ledger::Spend& spend : report.spends) {
-      table.add({fmt::format("{}", spend.entry), spend.time, spend.state, amount(spend.charge),
-                 printable(spend.description, 70)});
-    }
-    fmt::print("{}\n", table.text());
-  }
-  fmt::print("  total   epsilon {}, delta {}\n", format_number(report.total.epsilon.value()),
-             format_number(report.total.delta.value()));
-  fmt::print("  spent   epsilon {} in {} question{}\n", format_rounded(report.epsilon_spent, 6),
-             report.spends.size(), report.spends.size() == 1 ? "" : "s");
-  fmt::print("  left    one question of epsilon {}\n", format_rounded(report.epsilon_left, 6));
-  fmt::print("  means   {}\n", report.statement);
-  if (!report.spends.empty()) fmt::print("  as one  {}\n", certified_in_words(report));
-  fmt::print("  ledger  {}{}\n", report.ledger.string(),
-             report.opened ? ", chain verified" : ", nothing asked yet");
 }
 
 void print_json(const session::BudgetReport& report) {
@@ -137,7 +91,7 @@ void add_budget(CLI::App& app) {
     if (arguments->format == "json") {
       print_json(report);
     } else {
-      print_table(report);
+      fmt::print("{}", budget_table(report));
     }
   });
 }

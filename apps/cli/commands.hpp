@@ -13,6 +13,7 @@ void add_init(CLI::App& app);
 void add_import(CLI::App& app);
 void add_query(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_shell(CLI::App& app);
 void add_budget(CLI::App& app);
 // Tools beside the flow: no policy, no ledger.
 void add_noise(CLI::App& app);

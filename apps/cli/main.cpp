@@ -1,6 +1,7 @@
 // shoal: the command line. Answers go to standard output, everything else to standard error; the
 // exit status is the error code's (docs/reference/errors.md).
 #include "commands.hpp"
+#include "failures.hpp"
 #include "streams.hpp"
 
 #include <shoal/base/error.hpp>
@@ -10,17 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace {
-
-int report(shoal::ErrorCode code, const std::string& message) {
-  const shoal::ErrorDoor& door = shoal::error_door(code);
-  fmt::print(stderr, "shoal: {}: {}\n", door.name, message);
-  return door.exit_status;
-}
 
 // CLI11 would only say that a command is missing.
 void check_command(const CLI::App& app, int argc, char** argv) {
@@ -42,6 +36,7 @@ int run(int argc, char** argv) {
       "fish.\n\n"
       "  shoal init people.csv                 describe the data, once\n"
       "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
+      "  shoal shell people.toml               the same, one question after the other\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
       "Tools that need neither policy nor ledger: noise, respond, tally, choose, calibrate, "
       "account, plot."};
@@ -52,6 +47,7 @@ int run(int argc, char** argv) {
   shoal::cli::add_import(app);
   shoal::cli::add_query(app);
   shoal::cli::add_explain(app);
+  shoal::cli::add_shell(app);
   shoal::cli::add_budget(app);
   shoal::cli::add_noise(app);
   shoal::cli::add_respond(app);
@@ -66,19 +62,12 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const CLI::Success& done) {
     return app.exit(done);
-  } catch (const CLI::ParseError& wrong) {
-    return report(shoal::ErrorCode::invalid_argument,
-                  fmt::format("{}; shoal --help shows how", wrong.what()));
-  } catch (const shoal::Error& error) {
-    return report(error.code(), error.what());
+  } catch (const shoal::cli::EndWith& end) {
+    return end.status;
   } catch (const shoal::cli::ReaderGone&) {
     return shoal::cli::kReaderGoneStatus;
-  } catch (const std::bad_alloc&) {
-    return report(shoal::ErrorCode::unavailable,
-                  "there is not enough memory; try again with less at once");
-  } catch (const std::exception&) {
-    return report(shoal::ErrorCode::internal,
-                  "something unforeseen happened; what was reserved is spent");
+  } catch (...) {
+    return shoal::cli::report_failure();
   }
 }
 

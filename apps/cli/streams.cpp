@@ -65,6 +65,12 @@ void Output::flush() {
   size_ = 0;
 }
 
+void print_text(std::string_view text) {
+  Output output;
+  output.write(text);
+  output.flush();
+}
+
 LineReader::LineReader(const std::string& path, const std::string& what, Printing printing)
     : name_(path.empty() || path == "-" ? "standard input" : printable(path, 200)),
       descriptor_(STDIN_FILENO),

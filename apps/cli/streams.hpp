@@ -35,6 +35,9 @@ class Output {
   std::size_t size_ = 0;
 };
 
+// All of it, at once.
+void print_text(std::string_view text);
+
 // The lines of a file, or of standard input if the path is empty or "-". A line ends with a line
 // feed, with or without a carriage return before it, or with the input.
 class LineReader {

@@ -1,6 +1,7 @@
 // Tables of text for a terminal: columns as wide as their widest cell, numbers to the right.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ class TextTable {
   std::vector<Align> align_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// In places on a terminal.
+std::size_t widest_line(const std::string& text);
 
 // A number with thousands separated, for a person to read.
 std::string grouped(double value, int digits);

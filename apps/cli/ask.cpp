@@ -1,0 +1,104 @@
+#include "ask.hpp"
+
+#include "answer_file.hpp"
+#include "answer_text.hpp"
+#include "bars.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/base/text.hpp>
+
+#include <fmt/format.h>
+
+namespace shoal::cli {
+namespace {
+
+std::string table_with_cost(const session::Answer& answer, const session::BudgetReport& budget,
+                            std::optional<std::size_t> room) {
+  std::string text = answer_table(answer, room) + "\n";
+  text += fmt::format("  cost    {}\n", cost_text(answer.epsilon, answer.delta, answer.rho));
+  text += fmt::format("  left    one question of epsilon {} (of {} in total)\n",
+                      format_rounded(budget.epsilon_left, 6),
+                      format_number(budget.total.epsilon.value()));
+  return text + fmt::format("  means   this answer is {}\n", answer.statement);
+}
+
+// What can be known to be wrong with the output must be known before anything is spent.
+void check_output(const AskOptions& options) {
+  if (options.output.empty()) {
+    if (options.format != "parquet") return;
+    throw Error(ErrorCode::invalid_argument,
+                "an answer as parquet goes to a file; add --output answer.parquet");
+  }
+  const std::filesystem::path path = options.output;
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    throw Error(ErrorCode::conflict,
+                fmt::format("{} exists already; remove it or choose another name",
+                            printable(options.output, 200)));
+  }
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw Error(ErrorCode::not_found, fmt::format("there is no folder {}; make it first",
+                                                  printable(folder.string(), 200)));
+  }
+}
+
+std::string text_of(const session::Session& session, const session::Answer& answer,
+                    const AskOptions& options) {
+  if (options.format == "csv") return answer_csv(answer);
+  const session::BudgetReport budget = session.budget();
+  if (options.format == "json") return answer_json(answer, budget);
+  const bool bars = !options.no_bars && options.output.empty();
+  return table_with_cost(answer, budget, bars ? room_for_bars() : std::nullopt);
+}
+
+}  // namespace
+
+plan::QueryOptions AskOptions::query_options() const {
+  plan::QueryOptions made;
+  made.epsilon = epsilon;
+  made.delta = delta;
+  made.confidence = confidence;
+  made.noise = noise == "laplace"    ? plan::NoiseChoice::laplace
+               : noise == "gaussian" ? plan::NoiseChoice::gaussian
+                                     : plan::NoiseChoice::automatic;
+  return made;
+}
+
+void add_cost_options(CLI::App& command, AskOptions& options) {
+  command.add_option("--epsilon", options.epsilon,
+                     "what a question may cost; OPTIONS(epsilon = ...) in the question goes before "
+                     "it, the policy's default stands behind it");
+  command.add_option("--delta", options.delta,
+                     "allow gaussian noise, with this delta; where small groups must be hidden "
+                     "there is one anyway (default: pure differential privacy)");
+  command.add_option("--confidence", options.confidence, "of the error intervals (default: 0.95)");
+  command.add_option("--noise", options.noise, "automatic, laplace or gaussian")
+      ->check(CLI::IsMember({"automatic", "laplace", "gaussian"}))
+      ->capture_default_str();
+}
+
+std::string explain(const session::Session& session, const std::string& sql,
+                    const AskOptions& options) {
+  const plan::Plan plan = session.explain(sql, options.query_options());
+  return options.format == "json" ? plan_json(plan, session.policy())
+                                  : plan_table(plan, session.policy());
+}
+
+std::string ask(session::Session& session, const std::string& sql, const AskOptions& options) {
+  if (session.explain(sql, options.query_options()).explain_only) {
+    return explain(session, sql, options);
+  }
+  check_output(options);
+  const session::Answer answer = session.query(sql, options.query_options(), options.key);
+  if (options.output.empty()) return text_of(session, answer, options);
+  if (options.format == "parquet") {
+    write_answer_parquet(options.output, answer);
+  } else {
+    write_file_durably(options.output, text_of(session, answer, options), IfExists::refuse);
+  }
+  return fmt::format("wrote {}\n", printable(options.output, 200));
+}
+
+}  // namespace shoal::cli

@@ -154,9 +154,12 @@ const Column& person_key(const Section& section, std::string_view name, const st
     refuse(*section.get(name), section.key(name),
            fmt::format("is \"{}\", which is no column of the table", printable(column, 60)));
   }
-  if (found->type == ColumnType::other) {
+  // Numbers that are not whole, or beyond 64 bits, are rounded when they are read: two people could
+  // become one.
+  if (found->type == ColumnType::other || found->type == ColumnType::real) {
     refuse(*section.get(name), section.key(name),
-           fmt::format("is \"{}\", a column of a type that cannot identify a person",
+           fmt::format("is \"{}\", a column of a type that cannot identify a person; store it as "
+                       "text or as a whole number of 64 bits",
                        printable(column, 60)));
   }
   return *found;
@@ -204,6 +207,14 @@ void check_paths(const Policy& policy) {
             fmt::format("table.{}.via references {}.{}, which the policy does not have; "
                         "name a table and a column of it",
                         table->name, printable(path.table, 60), printable(path.referenced, 60)));
+      }
+      const ColumnType type = table->find_column(path.column, true)->type;
+      if (next->find_column(path.referenced, true)->type != type) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("table.{}.via compares {} with {}.{}, which has another type; give "
+                                "both the same",
+                                table->name, printable(path.column, 60), printable(path.table, 60),
+                                printable(path.referenced, 60)));
       }
       if (next->is_public || steps > policy.tables.size()) {
         throw Error(ErrorCode::invalid_argument,

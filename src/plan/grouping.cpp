@@ -61,6 +61,7 @@ class GroupingReader {
       return given;
     }
     std::vector<Set> made;
+    if (given.size() >= kMaxSets) too_many_sets();  // before they are shifted by
     if (element.kind == sql::GroupingKind::rollup) {
       for (std::size_t count = given.size() + 1; count-- > 0;) {
         made.push_back(joined(given, (std::size_t{1} << count) - 1));

@@ -25,6 +25,9 @@ namespace {
 // asking.
 constexpr std::size_t kMaxColumns = 100;
 
+// What an engine takes at once. Refused here, before anything is spent.
+constexpr std::size_t kMaxValues = 32;
+
 class Planner {
  public:
   Planner(std::string_view text, const catalog::Policy& policy, const QueryOptions& options)
@@ -54,6 +57,7 @@ class Planner {
     WantedAggregates wanted = aggregates();
     plan_.aggregates = wanted.aggregates;
     refuse_nothing(wanted);
+    refuse_too_much(wanted);
     calibrate(wanted, options_, plan_);
     for (PlannedAggregate& one : plan_.aggregates)
       one.expected_error = expected_error(plan_, 0, one);
@@ -111,6 +115,15 @@ class Planner {
     const bool hidden = std::any_of(plan_.groupings.begin(), plan_.groupings.end(),
                                     [](const PlannedGrouping& one) { return one.hidden; });
     return std::move(planner).finish(hidden && plan_.rows_per_group == 1);
+  }
+
+  void refuse_too_much(const WantedAggregates& wanted) const {
+    if (wanted.values.size() <= kMaxValues) return;
+    throw sql::error_at(
+        ErrorCode::unsupported, text_, query_.items.front().position,
+        fmt::format("the aggregates of the question are over {} different values; at most {} can "
+                    "be answered at once: ask in parts",
+                    wanted.values.size(), kMaxValues));
   }
 
   void refuse_nothing(const WantedAggregates& wanted) const {

@@ -115,6 +115,13 @@ TEST(Policy, RefusesWithKeyAndRemedy) {
        "add_remove"},
       {with("person_column = \"id\"", "person_column = \"pid\""), ErrorCode::invalid_argument,
        "no column of the table"},
+      {with("column.id]\ntype = \"integer\"", "column.id]\ntype = \"real\""),
+       ErrorCode::invalid_argument, "cannot identify a person"},
+      {with("[table.people]",
+            "[table.beds]\nsource = \"b\"\nformat = \"csv\"\nvia = {column = "
+            "\"k\", references = \"people.id\"}\n[table.beds.column.k]\ntype = "
+            "\"text\"\n[table.people]"),
+       ErrorCode::invalid_argument, "which has another type"},
       {with("person_column = \"id\"\n", ""), ErrorCode::invalid_argument,
        "the policy has no table.people.person_column"},
       {with("max_rows_per_person = 3", "max_rows_per_person = 0"), ErrorCode::invalid_argument,

@@ -101,7 +101,7 @@ void validate(const GroupedNoise& noise) {
     }
     if (statistic.noise) {
       validate(*statistic.noise);
-    } else if (!noise.selection) {
+    } else if (!noise.selection || std::holds_alternative<OptimalSelection>(*noise.selection)) {
       throw Error(ErrorCode::invalid_argument,
                   "a statistic has neither noise nor a selection that makes it noisy");
     }

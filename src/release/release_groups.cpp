@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace shoal::release {
@@ -125,6 +126,9 @@ ReleasedGroups release_groups(privacy::Reservation&& reservation,
   std::vector<std::vector<ReleasedGroup>> sets;
   for (std::size_t i = 0; i < noises.size(); ++i) {
     SHOAL_CHECK(!noises[i].selection || public_keys[i].empty());
+    // A key listed twice would be released twice, with noise paid for once.
+    SHOAL_CHECK(std::set<catalog::Key>(public_keys[i].begin(), public_keys[i].end()).size() ==
+                public_keys[i].size());
     const std::vector<data::ExactGroup>& groups = GroupedAggregateKey::groups(secret[i]);
     sets.push_back(noises[i].selection ? of_shown_keys(groups, noises[i], bits)
                                        : of_public_keys(groups, noises[i], public_keys[i], bits));

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <set>
 #include <utility>
 
 namespace shoal::engine {
@@ -204,6 +206,11 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const Grouped
 
 namespace {
 
+// A number as groups of rows are named by it: the engine writes 1.0 for 1, and knows a -0.0.
+std::string number_name(const std::string& written) {
+  return format_number(std::strtod(written.c_str(), nullptr) + 0.0);
+}
+
 // What fails on public data says nothing about anybody, but is not for the asker to mend.
 template <typename Action>
 auto public_step(Action&& action) {
@@ -219,6 +226,8 @@ auto public_step(Action&& action) {
 
 std::vector<catalog::Key> DuckdbEngine::public_keys(const sql::Query& query) {
   return public_step([&] {
+    const std::string asked = sql::print(query, sql::Dialect::duckdb);
+    const auto described = state_->connection.rows("DESCRIBE " + asked);
     std::string columns;
     std::string present;
     for (std::size_t i = 0; i < query.items.size(); ++i) {
@@ -226,10 +235,16 @@ std::vector<catalog::Key> DuckdbEngine::public_keys(const sql::Query& query) {
       present += fmt::format("{}k{} IS NOT NULL", i == 0 ? "" : " AND ", i);
     }
     const auto rows = state_->connection.rows(
-        fmt::format("SELECT DISTINCT {} FROM ({}) WHERE {} ORDER BY ALL", columns,
-                    sql::print(query, sql::Dialect::duckdb), present));
+        fmt::format("SELECT DISTINCT {} FROM ({}) WHERE {} ORDER BY ALL", columns, asked, present));
     std::vector<catalog::Key> keys;
-    for (const auto& row : rows) keys.emplace_back(row.begin(), row.end());
+    std::set<catalog::Key> known;
+    for (const auto& row : rows) {
+      catalog::Key key(row.begin(), row.end());
+      for (std::size_t i = 0; i < key.size(); ++i) {
+        if (policy_type(described.at(i).at(1)) == ColumnType::real) key[i] = number_name(*key[i]);
+      }
+      if (known.insert(key).second) keys.push_back(std::move(key));
+    }
     return keys;
   });
 }

@@ -66,7 +66,7 @@ UnitRows random_person(int id, Dice& dice) {
                                            "150", "-40", "1e300", "-1e300", ""};
   static constexpr const char* kNights[] = {"0", "3", "10", "-2", "50", ""};
   UnitRows rows;
-  const int patients = dice.below(5) == 0 ? dice.below(3) : 1;
+  const int patients = dice.below(2) == 0 ? dice.below(3) : 1;
   for (int i = 0; i < patients; ++i)
     rows["patients"].push_back(
         fmt::format("{},{},{}", id, dice.one_of(kRegions), dice.one_of(kAges)));
@@ -168,6 +168,14 @@ constexpr const char* kQuestions[] = {
     "SELECT " DP
     "1, max_rows_per_group = 3) a.ward, COUNT(*) FROM visits a RIGHT JOIN visits b ON "
     "a.person_id = b.person_id AND a.cost < b.cost GROUP BY a.ward",
+    // Groups of one person's alone: whoever else's row were counted as that person's would show.
+    "SELECT " DP
+    "1, max_rows_per_group = 1) visit_id, COUNT(*) FROM patients FULL JOIN visits "
+    "USING (person_id) GROUP BY visit_id",
+    "SELECT " DP
+    "1, max_rows_per_group = 2) v.visit_id, SUM(p.age) FROM regions r LEFT JOIN "
+    "patients p ON p.region = r.region RIGHT JOIN visits v ON v.person_id = p.person_id GROUP BY "
+    "v.visit_id",
     "SELECT r.country, COUNT(*) FROM patients p JOIN regions r ON p.region = r.region GROUP BY "
     "r.country",
     "SELECT " DP

@@ -52,7 +52,7 @@ CommonTables RelationPlanner::extended(const CommonTables& outer, const sql::Que
           ErrorCode::invalid_argument, text_, one.name.position,
           fmt::format("WITH defines {} twice; rename one", printable(one.name.name, 60)));
     }
-    common[name] = &one;
+    common[name] = {&one, std::make_shared<const CommonTables>(common)};
   }
   return common;
 }
@@ -73,11 +73,9 @@ PlannedRelation RelationPlanner::table(const sql::TableReference& reference, sql
   const std::string name = reference.alias ? reference.alias->name : reference.name.name;
   const auto found = common.find(to_lower(reference.name.name));
   if (found != common.end()) {
-    // A common table sees those before it, not itself: recursion would need a fixed point.
-    CommonTables visible = common;
-    visible.erase(found->first);
-    const sql::CommonTable& definition = *found->second;
-    PlannedRelation planned = subquery(*definition.query, name, position, visible);
+    // A common table does not see itself: recursion would need a fixed point.
+    const sql::CommonTable& definition = *found->second.table;
+    PlannedRelation planned = subquery(*definition.query, name, position, *found->second.visible);
     if (!definition.columns.empty()) rename_columns(definition, text_, planned.scope);
     return planned;
   }

@@ -12,6 +12,7 @@
 #include <shoal/sql/query.hpp>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,8 +51,14 @@ struct PlannedRelation {
   Scope kept_scope = {};
 };
 
-// One relation for each name that WITH defines.
-using CommonTables = std::map<std::string, const sql::CommonTable*>;
+// One relation for each name that WITH defines, and the names that its query sees: those defined
+// before it and around it, whatever is defined where it is used.
+struct CommonDefinition;
+using CommonTables = std::map<std::string, CommonDefinition>;
+struct CommonDefinition {
+  const sql::CommonTable* table = nullptr;
+  std::shared_ptr<const CommonTables> visible = nullptr;
+};
 
 class RelationPlanner {
  public:

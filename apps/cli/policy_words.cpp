@@ -18,8 +18,8 @@ constexpr const char* kSqlWords =
     "ALL AND AS ASC AVG BETWEEN BY CASE CAST CEIL COALESCE CONCAT CONTAINS COUNT CROSS CUBE DATE "
     "DATE_DIFF DATE_TRUNC DESC DIFFERENTIAL_PRIVACY DISTINCT ELSE END ENDS_WITH EXPLAIN EXTRACT "
     "FALSE FILTER FLOOR FROM FULL GREATEST GROUP GROUPING HAVING IF IN INNER IS JOIN LEAST LEFT "
-    "LENGTH LIKE LIMIT LOWER MAX MEDIAN MIN NOT NULL NULLIF OFFSET ON OPTIONS OR ORDER OUTER "
-    "PERCENTILE_CONT PRIVACY REGEXP_MATCHES REPLACE RIGHT ROLLUP ROUND SELECT SETS STARTS_WITH "
+    "LENGTH LIKE LIMIT LOWER MAX MIN NOT NULL NULLIF OFFSET ON OPTIONS OR ORDER OUTER "
+    "PRIVACY REGEXP_MATCHES REPLACE RIGHT ROLLUP ROUND SELECT SETS STARTS_WITH "
     "STDDEV_POP STDDEV_SAMP SUBSTR SUM THEN TIMESTAMP TRIM TRUE TRY_CAST UPPER USING VAR_POP "
     "VAR_SAMP WHEN WHERE WITH confidence delta epsilon group_selection_strategy "
     "max_groups_contributed max_rows_contributed max_rows_per_group min_privacy_units_per_group "
@@ -75,7 +75,10 @@ std::string whose(const catalog::Policy& policy, const catalog::Table& table) {
   if (table.max_rows_per_person)
     text += fmt::format(", at most {} of each", *table.max_rows_per_person);
   if (table.max_groups_per_person)
-    text += fmt::format(", in at most {} groups", *table.max_groups_per_person);
+    {
+    text += fmt::format(", in at most {} group{}", *table.max_groups_per_person,
+                        *table.max_groups_per_person == 1 ? "" : "s");
+  }
   if (table.max_rows_per_group)
     text += fmt::format(", at most {} in a group", *table.max_rows_per_group);
   return text;

@@ -98,7 +98,10 @@ class Shell {
   }
 
   void run(const std::string& statement) {
-    guarded([&] { print_text(ask(session_, statement, options_)); });
+    // A free line after each table: answers follow upon each other.
+    guarded([&] {
+      print_text(ask(session_, statement, options_) + (options_.format == "table" ? "\n" : ""));
+    });
   }
 
   void command(std::string_view line) {

@@ -138,7 +138,7 @@ LineEditor::LineEditor(std::filesystem::path history, Completer completer)
   el_set(editor, EL_BIND, "^I", "shoal-complete", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   // While a line is edited Ctrl-C is a key like any other; while a question runs it is a signal.
-  el_set(editor, EL_SETTY, "-d", "intr=", nullptr);
+  el_set(editor, EL_SETTY, "-d", "-isig", nullptr);
   el_set(editor, EL_BIND, "^C", "shoal-cancel", nullptr);
   open_history(*state_);
   el_source(editor, nullptr);

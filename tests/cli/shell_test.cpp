@@ -210,9 +210,9 @@ TEST_F(Shell, ParquetHoldsRowsTypesAndTheAnswer) {
         "column.mean_upper]\ntype = \"real\""}) {
     EXPECT_NE(policy.find(text), std::string::npos) << text << policy;
   }
-  EXPECT_EQ(count_of(csv.output, "\n"), 5u) << csv.output;
+  EXPECT_EQ(count_of(csv.output, "\n"), 4u) << csv.output;
   const std::string bytes = read_file(folder_ / "answer.parquet");
-  EXPECT_NE(bytes.find("\"statement\":\"50"), std::string::npos);
+  EXPECT_NE(bytes.find("\"statement\":\"(50"), std::string::npos);
 }
 
 TEST_F(Shell, WhatIsWrongWithAFileIsSaidBeforeAnythingIsSpent) {
@@ -231,7 +231,7 @@ TEST_F(Shell, WhatIsWrongWithAFileIsSaidBeforeAnythingIsSpent) {
                  "-o new.json")
                 .status,
             0);
-  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(read_file(folder_ / "new.json"))));
+  EXPECT_TRUE(nlohmann::json::accept(read_file(folder_ / "new.json")));
 }
 
 }  // namespace

@@ -153,6 +153,9 @@ LineEditor::Outcome LineEditor::read(const std::string& prompt, std::string& lin
   state_->prompt = prompt;
   state_->cancelled = false;
   int count = 0;
+  // Before the prompt shows: left to itself libedit prints it first, and a Ctrl-C that comes
+  // between would still be a signal.
+  el_set(state_->editor, EL_PREP_TERM, 1);
   const char* text = el_gets(state_->editor, &count);
   if (state_->cancelled) {
     static_cast<void>(std::fputs("^C\n", stdout));

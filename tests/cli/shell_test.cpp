@@ -7,6 +7,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 
+#include <duckdb.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -83,6 +84,34 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
+// The file's rows as DuckDB prints them, in the form of our CSV.
+std::string parquet_as_csv(const std::filesystem::path& path) {
+  duckdb_database database = nullptr;
+  duckdb_connection connection = nullptr;
+  duckdb_result result{};
+  EXPECT_EQ(duckdb_open(nullptr, &database), DuckDBSuccess);
+  EXPECT_EQ(duckdb_connect(database, &connection), DuckDBSuccess);
+  const std::string sql = "SELECT * FROM '" + path.string() + "'";
+  EXPECT_EQ(duckdb_query(connection, sql.c_str(), &result), DuckDBSuccess);
+  std::string text;
+  for (idx_t c = 0; c < duckdb_column_count(&result); ++c) {
+    text += (c == 0 ? "" : ",") + std::string(duckdb_column_name(&result, c));
+  }
+  for (idx_t r = 0; r < duckdb_row_count(&result); ++r) {
+    for (idx_t c = 0; c < duckdb_column_count(&result); ++c) {
+      char* value = duckdb_value_varchar(&result, c, r);
+      std::string cell = value == nullptr ? "" : value;
+      duckdb_free(value);
+      if (cell.ends_with(".0")) cell.resize(cell.size() - 2);
+      text += (c == 0 ? "\n" : ",") + cell;
+    }
+  }
+  duckdb_destroy_result(&result);
+  duckdb_disconnect(&connection);
+  duckdb_close(&database);
+  return text + "\n";
+}
+
 TEST_F(Shell, StatementsEndAtSemicolonsOutsideOfQuotesAndComments) {
   const auto ran = script(
       "-- nothing; here\n"
@@ -96,7 +125,8 @@ TEST_F(Shell, StatementsEndAtSemicolonsOutsideOfQuotesAndComments) {
 }
 
 TEST_F(Shell, AnErrorDoesNotEndItAndItsStatusIsTheFirstOnes) {
-  const auto ran = script("SELECT FROM;\n\\nonsense\nSELECT COUNT(*) FROM people;\nSELECT 'open\n");
+  const auto ran =
+      script("SELECT FROM;\n\\nonsense\nSELECT COUNT(*) FROM people;\nSELECT COUNT(*) FROM dogs\n");
   EXPECT_EQ(ran.status, error_door(ErrorCode::parse_error).exit_status);
   EXPECT_EQ(count_of(ran.output, "95% interval"), 1u) << ran.output;
   EXPECT_TRUE(ran.errors.starts_with("shoal: parse_error: line 1, column 8")) << ran.errors;
@@ -137,7 +167,9 @@ TEST_F(Shell, ATerminalHasPromptCompletionHistoryAndCancel) {
   {
     test::Terminal terminal(folder_.path(), {"shell", "people.toml", "--epsilon", "2"});
     ASSERT_TRUE(terminal.shows("shoal> ")) << terminal.output();
-    terminal.type("SELECT gone FROM\x03");
+    terminal.type("SELECT begun,\r");
+    ASSERT_TRUE(terminal.shows("     > ")) << terminal.output();
+    terminal.type("gone FROM\x03");
     ASSERT_TRUE(terminal.shows("^C")) << terminal.output();
     ASSERT_TRUE(terminal.shows("shoal> ")) << terminal.output();
     terminal.type("sel\tCOUNT(*) AS every\r");
@@ -211,6 +243,7 @@ TEST_F(Shell, ParquetHoldsRowsTypesAndTheAnswer) {
     EXPECT_NE(policy.find(text), std::string::npos) << text << policy;
   }
   EXPECT_EQ(count_of(csv.output, "\n"), 4u) << csv.output;
+  EXPECT_EQ(parquet_as_csv(folder_ / "answer.parquet"), csv.output);
   const std::string bytes = read_file(folder_ / "answer.parquet");
   EXPECT_NE(bytes.find("\"statement\":\"(50"), std::string::npos);
 }

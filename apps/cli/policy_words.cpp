@@ -74,8 +74,7 @@ std::string whose(const catalog::Policy& policy, const catalog::Table& table) {
                          : fmt::format("of a person ({})", table.person_column);
   if (table.max_rows_per_person)
     text += fmt::format(", at most {} of each", *table.max_rows_per_person);
-  if (table.max_groups_per_person)
-    {
+  if (table.max_groups_per_person) {
     text += fmt::format(", in at most {} group{}", *table.max_groups_per_person,
                         *table.max_groups_per_person == 1 ? "" : "s");
   }

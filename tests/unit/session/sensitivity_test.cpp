@@ -229,7 +229,8 @@ Moves moves_between(const OpenGroups& left, const OpenGroups& right, std::size_t
   moves.squares.resize(statistics);
   OpenGroups all = left;
   all.insert(right.begin(), right.end());
-  for (const auto& [key, unused] : all) {
+  for (const auto& entry : all) {
+    const catalog::Key& key = entry.first;
     const auto of = [&](const OpenGroups& groups) {
       const auto found = groups.find(key);
       if (found != groups.end()) return found->second;

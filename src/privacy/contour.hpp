@@ -36,8 +36,8 @@ class Contour {
   // for an epsilon near or above the largest possible loss.
   std::optional<double> saddle(double epsilon);
 
-  // The Chernoff bound at the tilt as it is, rounded up: at this epsilon the finite part of delta is
-  // at most e^{log_delta}. Best after chernoff_epsilon; infinite if the laws' nodes only guide.
+  // The Chernoff bound at the tilt as it is, rounded up: at this epsilon the finite part of delta
+  // is at most e^{log_delta}. Best after chernoff_epsilon; infinite if the laws' nodes only guide.
   double chernoff_epsilon_up(double log_delta);
 
   // An upper bound of ln delta at epsilon, without infinity, by Chernoff's (that is, Renyi's)

@@ -94,8 +94,8 @@ double log_rise(const TiltedLaw& law, double rise) {
   return std::log(sum) + 1e-9;
 }
 
-// Where all of a sum of few parts is no longer than this, finding out which part of it would do costs
-// more than it saves.
+// Where all of a sum of few parts is no longer than this, finding out which part of it would do
+// costs more than it saves.
 constexpr double kFewParts = 8;
 constexpr double kSmallReach = 1 << 14;
 

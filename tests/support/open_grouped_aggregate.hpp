@@ -1,5 +1,6 @@
-// Opens exact groups for tests of the engine and of whole questions. Production has one such key, in
-// the release layer; the class here must stay the same to the letter, since a test may link both.
+// Opens exact groups for tests of the engine and of whole questions. Production has one such key,
+// in the release layer; the class here must stay the same to the letter, since a test may link
+// both.
 #pragma once
 
 #include <shoal/data/grouped_aggregate.hpp>

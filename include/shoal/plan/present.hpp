@@ -27,7 +27,7 @@ struct PresentedColumn {
   std::string name;
   bool is_key = false;
   catalog::ColumnType type = catalog::ColumnType::real;
-  bool bare = false;                        // one aggregate and nothing around it
+  bool bare = false;                         // one aggregate and nothing around it
   std::vector<std::size_t> aggregates = {};  // that it is made of
 };
 

@@ -58,8 +58,8 @@ TEST(Statistic, WhatARowCanAdd) {
   EXPECT_EQ((Statistic{StatisticKind::centred_squares, 0, "x", range}).most_per_row(), 200);
   EXPECT_EQ((Statistic{StatisticKind::units, 0, "", {}}).most_per_row(), 1);
   // A row that is filtered out adds 0, so 0 always counts.
-  EXPECT_EQ((Statistic{StatisticKind::plain_sum, 0, "x", place_on_grid({5, 9}, {0})}).least_per_row(),
-            0);
+  EXPECT_EQ(
+      (Statistic{StatisticKind::plain_sum, 0, "x", place_on_grid({5, 9}, {0})}).least_per_row(), 0);
 }
 
 }  // namespace

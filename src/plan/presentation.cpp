@@ -180,6 +180,12 @@ class GroupView {
   }
 
   Cell cell(const PresentedColumn& column, const ColumnRule& rule) {
+    // An aggregate by itself is shown as it was estimated: a count below 0 stays outside its
+    // interval.
+    if (column.bare) {
+      const Estimate& one = estimated(column.aggregates.front(), 1);
+      return {one.value, one.lower, one.upper};
+    }
     const AnswerValue made =
         rule.expression.evaluate(inputs(std::max<std::size_t>(1, column.aggregates.size())));
     if (rule.part != Part::value) {

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   options.epsilon = 1;
   const auto answer = session.query("SELECT COUNT(*) FROM people", options);
   const auto& count = answer.rows.at(0).at(0);
-  std::cout << shoal::session::number(count) << " in [" << *count.lower << ", " << *count.upper << "], "
-            << answer.statement << "\n";
+  std::cout << shoal::session::number(count) << " in [" << *count.lower << ", " << *count.upper
+            << "], " << answer.statement << "\n";
   return *count.lower <= *count.upper ? 0 : 1;
 }

@@ -20,7 +20,7 @@ constexpr double kWorthWalking = 1e-3;
 constexpr double kPi = std::numbers::pi;
 constexpr double kLargestTilt = 2e4;
 // More than these in all tables together, and another engine is faster.
-constexpr double kMostNodes = 3e4;
+constexpr double kMostNodes = 1e5;
 
 // Sums in so many lanes: fewer roundings in a row, and the compiler can use vector instructions.
 constexpr std::size_t kLanes = 8;
@@ -74,6 +74,15 @@ class Rotor {
 };
 
 }  // namespace
+
+std::vector<CountedLaw> without_tails(const std::vector<CountedLaw>& laws, double tail) {
+  std::vector<CountedLaw> cut;
+  for (const CountedLaw& part : laws) {
+    const LawPointer law = part.law->without_tail(tail);
+    cut.push_back({law ? law : part.law, part.count});
+  }
+  return cut;
+}
 
 Contour::Contour(std::vector<CountedLaw> laws, double gaussian_variance, double relative_error)
     : laws_(std::move(laws)),

@@ -15,6 +15,9 @@
 
 namespace shoal::privacy {
 
+// The laws with their largest losses, of at most `tail` each, moved to infinity where they can be.
+std::vector<CountedLaw> without_tails(const std::vector<CountedLaw>& laws, double tail);
+
 class Contour {
  public:
   // Independent losses, and one more that is normal with this variance (and half of it as mean):

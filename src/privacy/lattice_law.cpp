@@ -203,9 +203,12 @@ LatticePair put_on_lattice(const LossLaw& law, double step, double anchor, doubl
                            double tail) {
   const double lowest = (law.lowest_loss(low_tail) - anchor) / step;
   const double highest = (law.highest_loss(tail) - anchor) / step;
-  // Ends that lie on the lattice but for rounding do not ask for one more cell.
-  const double first = std::floor(lowest + 1e-6);
-  const double last = std::max(first + 1, std::ceil(highest - 1e-6));
+  // Masses of their own at the ends lie on the lattice but for rounding, and do not ask for one
+  // more cell. A density may be so narrow that nearly all of it lies within rounding of an end: it
+  // does.
+  const double rounding = law.only_atoms() ? 1e-6 : -1e-9;
+  const double first = std::floor(lowest + rounding);
+  const double last = std::max(first + 1, std::ceil(highest - rounding));
   std::vector<double> boundaries;
   for (double index = first; index <= last; ++index) boundaries.push_back(anchor + step * index);
   const CellShares shares = law.split(boundaries);

@@ -12,9 +12,12 @@ namespace {
 
 constexpr std::size_t kLargestLattice = std::size_t{1} << 21;
 constexpr int kRounds = 5;
+constexpr double kMostPoints = 1 << 20;
 constexpr double kLargestTilt = 2e4;
 // The first attempt has no more cells than this.
 constexpr double kFirstCells = 1 << 17;
+// The part of delta, in tolerances, that may be cut off above and counted as infinite.
+constexpr double kCut = 0.05;
 // How much coarser it is than what the tolerance asks for.
 constexpr double kCoarse = 4;
 
@@ -72,6 +75,8 @@ LatticeProfile::LatticeProfile(std::vector<CountedLaw> laws, double variance, do
       log_infinite_down_(log_of(infinite_down)),
       log_infinite_up_(log_of(infinite_up)),
       contour_(contour),
+      given_(laws_),
+      variance_(variance),
       tolerance_(tolerance) {
   std::vector<double> differences;
   only_atoms_ = variance == 0;
@@ -118,27 +123,41 @@ double LatticeProfile::first_step(double tilt, double epsilon) const {
   return step;
 }
 
-// The gap of two epsilons, relative to the larger or, where that is next to nothing, as ln delta.
+// The gap of two epsilons, relative to the larger or, where that is next to nothing, to a part of
+// what moves delta.
 double LatticeProfile::gap(double lower, double upper, double tilt) const {
   if (!std::isfinite(upper)) return 1;
-  return tilt * (upper - lower) / std::max(1.0, tilt * upper);
+  constexpr double kNextToNothing = 0.01;
+  return tilt * (upper - lower) / std::max(kNextToNothing, tilt * upper);
 }
 
-double LatticeProfile::usable_tilt(double epsilon, double otherwise) {
-  const std::optional<double> saddle = contour_.saddle(epsilon);
+// Tilts that rare enormous losses rule, which the lattice leaves out, would put all of the weight
+// where the answer is not.
+Contour LatticeProfile::guide(double log_delta) const {
+  double count = 1;
+  for (const CountedLaw& part : given_) count += part.count;
+  return {without_tails(given_, std::exp(std::max(log_delta, -650.0)) * kCut * tolerance_ / count),
+          variance_};
+}
+
+double LatticeProfile::usable_tilt(Contour& guide, double epsilon, double otherwise) {
+  const std::optional<double> saddle = guide.saddle(epsilon);
   return saddle ? std::min(*saddle, kLargestTilt) : otherwise;
 }
 
+// `log_scale` is the logarithm of the whole tilted law at the epsilon in question, of which delta
+// is a part.
 std::optional<LatticeProfile::Sums> LatticeProfile::compose(double step, double tilt,
-                                                            double log_delta) {
+                                                            double log_delta, double log_scale) {
   if (!(step > 0) || !std::isfinite(step)) return std::nullopt;
   double count = 0;
   for (const CountedLaw& part : laws_) count += part.count;
   // What is cut off above counts as infinite: far less than delta in all.
   const double tail =
-      std::max(1e-300, std::exp(std::max(log_delta, -690.0)) * tolerance_ * 1e-3 / count);
+      std::max(1e-300, std::exp(std::max(log_delta, -690.0)) * kCut * tolerance_ / count);
   constexpr double kLowTail = 1e-18;
-  const double outside = exact() ? 1e-15 : tolerance_ * 1e-5;
+  const double log_part = std::clamp(log_delta - log_scale, -25.0, -5.0);
+  const double outside = exact() ? 1e-15 : tolerance_ * kCut * std::exp(log_part);
   std::vector<LatticePair> pairs;
   pairs.reserve(laws_.size());
   std::vector<LatticePart> upper;
@@ -163,12 +182,15 @@ LogBounds LatticeProfile::log_delta(double epsilon) {
                  std::min(0.0, log_sum(contour_.chernoff_log_delta_up(epsilon), log_infinite_up_))};
   // At or over the largest loss only infinity is left.
   const double at = std::min(epsilon, largest_total() * (1 - 1e-12));
-  const double tilt = usable_tilt(at, kLargestTilt);
-  const double estimate = contour_.log_moment_up(tilt) - tilt * at;
+  const double first_tilt = usable_tilt(contour_, at, kLargestTilt);
+  const double first_estimate = contour_.log_moment_up(first_tilt) - first_tilt * at;
+  Contour cut = guide(std::min(0.0, first_estimate) - 3);
+  const double tilt = usable_tilt(cut, at, first_tilt);
+  const double estimate = std::min(first_estimate, cut.log_moment_up(tilt) - tilt * at);
   double step = first_step(tilt, at);
   bool answered = false;
   for (int round = 0; round < kRounds; ++round) {
-    const auto sums = compose(step, tilt, std::min(0.0, estimate) - 3);
+    const auto sums = compose(step, tilt, std::min(0.0, estimate) - 3, estimate);
     if (!sums && answered) break;
     if (!sums) {
       step *= 8;
@@ -179,21 +201,22 @@ LogBounds LatticeProfile::log_delta(double epsilon) {
                           log_sum(sums->upper.log_delta(epsilon), log_of(sums->upper.infinite())));
     best.lower = std::max(best.lower, log_sum(sums->lower.log_delta(epsilon), log_infinite_down_));
     const double wide = (best.upper - best.lower) / std::max(1.0, tilt * epsilon);
-    const double finer = refine(step, wide);
-    if (wide <= tolerance_ || exact() || too_fine(*sums, step, finer)) break;
-    step = finer;
+    if (wide <= tolerance_ || exact() || as_fine_as_can_be(*sums)) break;
+    step = refine(*sums, step, wide);
   }
   return best;
 }
 
-// Whether the next round would take seconds for what this one has nearly found.
-bool LatticeProfile::too_fine(const Sums& sums, double step, double finer) {
-  constexpr double kMost = 1 << 20;
-  return static_cast<double>(sums.upper.points()) * step / finer > kMost;
+// Whether a finer lattice would take seconds.
+bool LatticeProfile::as_fine_as_can_be(const Sums& sums) {
+  return static_cast<double>(sums.upper.points()) > kMostPoints / 2;
 }
 
-double LatticeProfile::refine(double step, double gap) const {
-  const double finer = step * std::clamp(0.7 * std::sqrt(tolerance_ / gap), 0.02, 0.7);
+// As fine as the gap asks for, but no finer than can be afforded.
+double LatticeProfile::refine(const Sums& sums, double step, double gap) const {
+  const double asked = step * std::clamp(0.7 * std::sqrt(tolerance_ / gap), 0.02, 0.7);
+  const double finer =
+      std::max(asked, step * static_cast<double>(sums.upper.points()) / kMostPoints);
   return common_ > 0 ? common_ / std::ceil(common_ / finer) : finer;
 }
 
@@ -251,14 +274,17 @@ double LatticeProfile::quick_epsilon_up(double log_delta) {
 }
 
 Bounds LatticeProfile::epsilon(double log_delta) {
-  double guess = contour_.chernoff_epsilon(log_delta);
+  contour_.chernoff_epsilon(log_delta);
   const double farthest = std::min(largest_total() * (1 + 1e-9) + 1e-9, 1e7);
   Bounds best{0, quick_epsilon_up(log_delta)};
-  double tilt = std::min(contour_.tilt(), kLargestTilt);
+  Contour cut = guide(log_delta);
+  double guess = cut.chernoff_epsilon(log_delta);
+  double tilt = std::min(cut.tilt(), kLargestTilt);
   double step = first_step(tilt, std::min(guess, farthest));
   bool answered = false;
   for (int round = 0; round < kRounds; ++round) {
-    const auto sums = compose(step, tilt, log_delta);
+    const double log_scale = cut.log_moment_up(tilt) - tilt * guess;
+    const auto sums = compose(step, tilt, log_delta, log_scale);
     if (!sums && answered) break;
     if (!sums) {
       step *= 8;
@@ -272,12 +298,11 @@ Bounds LatticeProfile::epsilon(double log_delta) {
                                                raised_target(log_delta), guess, farthest, tilt)
                                           .lower);
     const double wide = gap(best.lower, best.upper, tilt);
-    const double finer = refine(step, wide);
-    if (wide <= tolerance_ || exact() || too_fine(*sums, step, finer)) break;
-    step = finer;
+    if (wide <= tolerance_ || exact() || as_fine_as_can_be(*sums)) break;
+    step = refine(*sums, step, wide);
     if (std::isfinite(best.upper)) {
       guess = best.upper;
-      tilt = usable_tilt((best.lower + best.upper) / 2, tilt);
+      tilt = usable_tilt(cut, (best.lower + best.upper) / 2, tilt);
     }
   }
   return best;

@@ -81,7 +81,11 @@ TiltedLaw tilt_law(const LatticeLaw& law, double tilt) {
   return result;
 }
 
-// ln E[e^{rise * (index - mean)}] under the tilted law, a little above.
+// No steeper than this, so that a power that vanishes at the start of a block is nothing at its end
+// either.
+constexpr double kSteepest = 7;
+
+// ln E[e^{rise * (index - mean)}] under the tilted law, a little above. |rise| <= kSteepest.
 double log_rise(const TiltedLaw& law, double rise) {
   double sum = 0;
   double power = 0;
@@ -111,29 +115,30 @@ double reach(const std::vector<TiltedLaw>& laws, const std::vector<LatticePart>&
     variance += parts[k].count * laws[k].variance;
     farthest += parts[k].count * (direction > 0 ? last - laws[k].mean : laws[k].mean);
   }
-  double width = std::sqrt(2 * variance * -std::log(tail)) + 1;
   left_over = 0;
   if (count <= kFewParts && farthest <= std::min(kSmallReach, limit)) return farthest;
-  for (; width < farthest && width < limit; width *= 1.15) {
-    // The best rise for a normal sum first; skewed ones need smaller ones.
-    double rise = width / std::max(variance, 1e-300);
-    double log_bound = 0;
-    double best = HUGE_VAL;
-    for (int halving = 0; halving < 12; ++halving, rise /= 2) {
-      log_bound = -rise * width;
-      for (std::size_t k = 0; k < laws.size(); ++k) {
-        log_bound += parts[k].count * log_rise(laws[k], direction * rise);
-      }
-      if (std::exp(log_bound) <= tail) {
-        left_over = std::exp(log_bound);
-        return width;
-      }
-      if (log_bound > best) break;
-      best = std::min(best, log_bound);
+  // The width at which the bound with this rise is the tail; it has one minimum in the rise.
+  const double wanted = -std::log(tail);
+  const auto width_at = [&](double rise) {
+    double sum = wanted;
+    for (std::size_t k = 0; k < laws.size(); ++k) {
+      sum += parts[k].count * log_rise(laws[k], direction * rise);
     }
+    return sum / rise + 1;
+  };
+  // The best rise for a normal sum first; skewed ones need far smaller ones.
+  double rise = std::min(kSteepest / 2, std::sqrt(2 * wanted / std::max(variance, 1e-6)));
+  double width = width_at(rise);
+  for (int halving = 0; halving < 60; ++halving) {
+    const double next = width_at(rise / 2);
+    if (std::isfinite(width) && !(next < width)) break;
+    rise /= 2;
+    width = next;
   }
-  left_over = 0;
-  return farthest;
+  for (const double factor : {1.4, 0.7}) width = std::min(width, width_at(factor * rise));
+  if (!(width < farthest)) return farthest;
+  left_over = tail;
+  return width;
 }
 
 }  // namespace

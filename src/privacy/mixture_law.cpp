@@ -150,9 +150,17 @@ std::optional<Bounds> MixtureLaw::delta(double epsilon) const {
 }
 
 LawPointer MixtureLaw::without_tail(double tail) const {
-  constexpr double kWidth = 0.5;
+  constexpr double kWidth = 0.25;
   MixtureLaw cut = *this;
-  cut.cut_ = Cut{with_.order() * mu_ + std::sqrt(1 + kWidth * kWidth) * reach(tail), kWidth};
+  // The lowest limit, but for a part in a hundred, that cuts off no more than that: the moments at
+  // high tilts are ruled by the last losses that are kept.
+  double low = 0;
+  double high = with_.order() * mu_ + std::sqrt(1 + kWidth * kWidth) * reach(tail);
+  while (high - low > 0.01 * high) {
+    cut.cut_ = Cut{(low + high) / 2, kWidth};
+    (cut.infinite() > tail ? low : high) = cut.cut_->limit;
+  }
+  cut.cut_ = Cut{high, kWidth};
   return std::make_shared<MixtureLaw>(std::move(cut));
 }
 
@@ -430,7 +438,18 @@ double MixtureLaw::largest_loss() const {
 double MixtureLaw::lowest_loss(double tail) const { return loss(-reach(tail)); }
 
 double MixtureLaw::highest_loss(double tail) const {
-  return loss(with_.order() * mu_ + reach(tail));
+  // Sharp, since the last losses that are kept rule the moments at high tilts.
+  double low = -reach(tail);
+  double high = with_.order() * mu_ + reach(tail);
+  while (high - low > 0.01) {
+    const double middle = (low + high) / 2;
+    double mass = 0;
+    for (std::size_t j = 0; j < with_.weight.size(); ++j) {
+      mass += with_.weight[j] * upper_tail(middle - static_cast<double>(j) * mu_);
+    }
+    (mass * (1 + 1e-9) > tail ? low : high) = middle;
+  }
+  return loss(high);
 }
 
 }  // namespace shoal::privacy

@@ -19,7 +19,7 @@ constexpr double kLatticeTolerance = 5e-5;
 // Rotations of a node: the first attempt must be cheap; the last one may cost what a loss
 // distribution would.
 constexpr double kQuickWork = 4e5;
-constexpr double kWork = 5e6;
+constexpr double kWork = 3e7;
 constexpr double kFewBounded = 4;
 // Below this a Gaussian delta is left to the contour, which works in logarithms.
 constexpr double kSmallestFormula = 1e-280;
@@ -139,17 +139,12 @@ std::optional<LogBounds> SumProfile::through(Contour& contour, double epsilon, d
 Contour* SumProfile::cut_contour(double log_delta) {
   double count = 0;
   for (const CountedLaw& part : laws_) count += part.count;
-  const double tail = std::exp(std::max(log_delta, -650.0)) * 1e-10 / count;
+  const double tail = std::exp(std::max(log_delta, -650.0)) * 1e-8 / count;
   // Asked again for a delta that is not much smaller, the same cut will do.
   if (cut_ && tail >= cut_tail_ * 1e-3 && tail <= cut_tail_ * 1e3) return cut_.get();
-  std::vector<CountedLaw> cut;
+  std::vector<CountedLaw> cut = without_tails(laws_, tail);
   double kept = 0;
-  for (const CountedLaw& part : laws_) {
-    LawPointer law = part.law->without_tail(tail);
-    if (!law) law = part.law;
-    kept += part.count * std::log1p(-law->infinite());
-    cut.push_back({std::move(law), part.count});
-  }
+  for (const CountedLaw& part : cut) kept += part.count * std::log1p(-part.law->infinite());
   cut_tail_ = tail;
   cut_infinite_ = -std::expm1(kept) * (1 + 1e-12);
   cut_ = std::make_unique<Contour>(std::move(cut), variance_up_, variance_error_);
@@ -166,7 +161,7 @@ std::optional<LogAnswer> SumProfile::by_contour(double epsilon) {
   // The size of delta, roughly, to know what may be cut.
   const std::optional<double> tilt = contour_->saddle(epsilon);
   if (!tilt) return std::nullopt;
-  const double estimate = std::min(0.0, contour_->log_moment_up(*tilt) - *tilt * epsilon - 8);
+  const double estimate = std::min(0.0, contour_->log_moment_up(*tilt) - *tilt * epsilon - 4);
   Contour* cut = cut_contour(estimate);
   if (const auto bounds = through(*cut, epsilon, cut_infinite_)) {
     return LogAnswer{*bounds, Engine::contour};
@@ -242,6 +237,8 @@ std::optional<Bounds> SumProfile::solve_contour(double log_delta) {
   // Newton's method on ln delta, whose slope the contour gives; then both sides are proven by one
   // evaluation each.
   double at = contour_->chernoff_epsilon(log_delta);
+  // Rare enormous losses make for a start far too high, which would be hard to leave.
+  if (!cut_failed_) at = std::min(at, cut_contour(log_delta)->chernoff_epsilon(log_delta));
   if (!(at > 0) || !std::isfinite(at)) return std::nullopt;
   double half = 0;
   for (int turn = 0; turn < 12; ++turn) {

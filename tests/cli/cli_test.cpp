@@ -1,5 +1,6 @@
 // The command line from outside: the documented code and message for every kind of bad input, and
 // that none of them spends anything; the three formats; retries.
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -57,7 +58,8 @@ class CommandLine : public testing::Test {
   }
 
   Outcome shoal(const std::vector<std::string>& words) {
-    std::string command = "cd " + quoted(folder_.path().string()) + " && " + quoted(SHOAL_PROGRAM);
+    std::string command =
+        "cd " + quoted(folder_.path().string()) + " && " + quoted(test::program());
     for (const std::string& word : words) command += " " + quoted(word);
     command += " 2>errors.txt";
     Outcome outcome;
@@ -191,7 +193,7 @@ TEST_F(CommandLine, AFullDiskStopsEverything) {
   // A limit on file size is what a full disk looks like to one process: the next write of the
   // ledger fails.
   std::string command = "cd " + quoted(folder_.path().string()) +
-                        " && (ulimit -f 1; trap '' XFSZ; " + quoted(SHOAL_PROGRAM) +
+                        " && (ulimit -f 1; trap '' XFSZ; " + quoted(test::program()) +
                         " query people.toml " + quoted(kCount) +
                         " --epsilon 0.1) >out.txt 2>errors.txt";
   const int status = std::system(command.c_str());

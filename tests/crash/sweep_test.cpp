@@ -11,6 +11,7 @@
 #include "support/child_process.hpp"
 #include "support/crash_vfs.hpp"
 #include "support/ledger_requests.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <fcntl.h>
@@ -293,7 +294,7 @@ TEST(CrashSweep, PowerLostWhileTheLogIsFoldedIntoTheFile) {
 // ---- a file of format 1 ----
 
 void write_old_ledger(const std::filesystem::path& path) {
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/ledger_format_1.sql");
+  std::ifstream file(test::source_folder() + "/tests/golden/ledger_format_1.sql");
   const std::string sql(std::istreambuf_iterator<char>(file), {});
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);

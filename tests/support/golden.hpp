@@ -2,6 +2,8 @@
 // they come from.
 #pragma once
 
+#include "support/paths.hpp"
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -14,7 +16,7 @@ namespace shoal::test {
 
 // The rows of a file, as the texts between commas.
 inline std::vector<std::vector<std::string>> read_golden_text(const std::string& name) {
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/" + name + ".csv");
+  std::ifstream file(source_folder() + "/tests/golden/" + name + ".csv");
   if (!file) throw std::runtime_error("no golden file " + name);
   std::vector<std::vector<std::string>> rows;
   std::string line;

@@ -1,6 +1,8 @@
 // Runs the program from a shell line, as a user would.
 #pragma once
 
+#include "support/paths.hpp"
+
 #include <shoal/base/file.hpp>
 
 #include <sys/wait.h>
@@ -20,9 +22,8 @@ struct Ran {
 
 // A line for the shell, in the folder. `shoal` stands for the program.
 inline Ran run_shell(const std::filesystem::path& folder, const std::string& line) {
-  const std::string command = "cd '" + folder.string() +
-                              "' && shoal() { '" SHOAL_PROGRAM "' \"$@\"; } && { " + line +
-                              " ; } 2>errors.txt";
+  const std::string command = "cd '" + folder.string() + "' && shoal() { '" + program() +
+                              "' \"$@\"; } && { " + line + " ; } 2>errors.txt";
   Ran ran;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return ran;

@@ -1,6 +1,8 @@
 // Runs the program on a terminal of its own (a pty), as a user at the keyboard would.
 #pragma once
 
+#include "support/paths.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -25,13 +27,13 @@ class Terminal {
     size.ws_col = columns;
     child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     if (child_ != 0) return;
-    std::vector<char*> arguments{const_cast<char*>(SHOAL_PROGRAM)};
+    std::vector<char*> arguments{const_cast<char*>(program().c_str())};
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::setenv("LC_ALL", locale, 1);
     ::setenv("TERM", "xterm", 1);
     ::setenv("XDG_STATE_HOME", (folder / "state").c_str(), 1);
-    if (::chdir(folder.c_str()) == 0) ::execv(SHOAL_PROGRAM, arguments.data());
+    if (::chdir(folder.c_str()) == 0) ::execv(program().c_str(), arguments.data());
     ::_exit(127);
   }
   Terminal(const Terminal&) = delete;

@@ -1,4 +1,6 @@
 // The hockey-stick divergence against numbers that others computed: tests/golden/mechanism.csv.
+#include "support/paths.hpp"
+
 #include <shoal/audit/hockey_stick.hpp>
 #include <shoal/base/error.hpp>
 
@@ -27,7 +29,7 @@ LogPmf truncated(const AnyMechanism& spec, long long limit) {
 }
 
 TEST(HockeyStick, AgreesWithTheGoldenNumbers) {
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/mechanism.csv");
+  std::ifstream file(test::source_folder() + "/tests/golden/mechanism.csv");
   std::string line;
   std::getline(file, line);
   int rows = 0;

@@ -1,5 +1,6 @@
 // Ledgers of format 1: they open, say what they said, cannot be changed unnoticed, and go on.
 #include "support/ledger_requests.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ constexpr const char* kOld = "old-people";
 class FormatTest : public ::testing::Test {
  protected:
   FormatTest() {
-    std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/ledger_format_1.sql");
+    std::ifstream file(test::source_folder() + "/tests/golden/ledger_format_1.sql");
     run_sql(std::string(std::istreambuf_iterator<char>(file), {}));
   }
 

@@ -8,6 +8,7 @@
 #include <shoal/privacy/composition.hpp>
 #include <shoal/privacy/profile.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -346,6 +347,27 @@ TEST(Profile, EnormousLossesAreNotLost) {
     expect_sane(epsilon, name);
     EXPECT_GE(epsilon.upper, 999) << name;
   }
+}
+
+// Nearly all of the mass within rounding of the lowest loss, or ruled by rare enormous losses:
+// where contours decay slowly and high tilts mislead. The brackets are an independent computation's
+// (losses rounded up and down on a fine grid, convolved with NumPy).
+TEST(Profile, RareLargeLossesKeepTheirDigits) {
+  struct Case {
+    double sigma, rate;
+    std::int64_t count;
+    double lower, upper;
+  };
+  for (const Case& c :
+       {Case{1, 1e-4, 10, 0.002359993, 0.002379994}, Case{1, 1e-4, 100, 0.005462978, 0.005662979},
+        Case{0.1, 0.01, 100, 403.592030, 403.792031}, Case{0.3, 0.01, 10, 18.144797, 18.145798}}) {
+    const Bounds bounds = epsilon_of(sampled(c.sigma, c.rate, c.count), 1e-6);
+    const std::string name = fmt::format("{} {} {}", c.sigma, c.rate, c.count);
+    expect_overlap(bounds, c.lower, c.upper, name);
+    EXPECT_LE(bounds.upper - bounds.lower, 1e-4 * bounds.upper) << name;
+  }
+  const Bounds many = epsilon_of(sampled(1, 1e-4, 1000000), 1e-6);
+  EXPECT_LE(many.upper - many.lower, 1e-6 * many.upper);
 }
 
 TEST(Profile, LaplaceAtItsOwnEpsilon) {

@@ -1,5 +1,7 @@
 // Guarded functions as text: what is refused, how long it becomes, and the exact forms for engines
 // that are not at hand in these tests.
+#include "support/paths.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/sql/guarded_functions.hpp>
 #include <shoal/sql/parser.hpp>
@@ -36,7 +38,7 @@ std::string failure(const std::string& text, Dialect dialect, ErrorCode code) {
 TEST(GuardedForms, AreAsTheyWereChecked) {
   const std::map<std::string, Dialect> dialects = {
       {"duckdb", Dialect::duckdb}, {"postgresql", Dialect::postgresql}, {"spark", Dialect::spark}};
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/tests/golden/guarded_functions.txt");
+  std::ifstream file(test::source_folder() + "/tests/golden/guarded_functions.txt");
   ASSERT_TRUE(file);
   std::string call;
   std::size_t checked = 0;

@@ -1,3 +1,5 @@
+#include "support/paths.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/sql/parser.hpp>
 #include <shoal/sql/printer.hpp>
@@ -131,7 +133,7 @@ TEST(QueryParser, ReadsCalls) {
 }
 
 TEST(QueryParser, ReadsTheExampleOfItsReference) {
-  std::ifstream file(std::string(SHOAL_SOURCE_DIR) + "/docs/reference/sql.md");
+  std::ifstream file(test::source_folder() + "/docs/reference/sql.md");
   const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const std::size_t begin = page.find("```sql\n");
   ASSERT_NE(begin, std::string::npos);

@@ -2,6 +2,8 @@
 // themselves.
 #pragma once
 
+#include "engine/failure.hpp"
+
 #include <shoal/base/int128.hpp>
 
 #include <cstdint>
@@ -15,14 +17,8 @@ struct _duckdb_data_chunk;
 
 namespace shoal::engine {
 
-// A failed statement. Its text may hold private values: it goes to the owner, never to an analyst.
-class DuckdbFailure {
- public:
-  explicit DuckdbFailure(std::string details) : details_(std::move(details)) {}
-  const std::string& details() const { return details_; }
-
- private:
-  std::string details_;
+class DuckdbFailure : public EngineFailure {
+  using EngineFailure::EngineFailure;
 };
 
 class DuckdbConnection {

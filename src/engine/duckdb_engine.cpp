@@ -1,6 +1,7 @@
 #include "engine/aggregate_sql.hpp"
 #include "engine/chunk_feed.hpp"
 #include "engine/duckdb_connection.hpp"
+#include "engine/failure.hpp"
 #include "engine/grouped_rows.hpp"
 #include "engine/number_function.hpp"
 #include "engine/source.hpp"
@@ -135,21 +136,6 @@ void close_outside(DuckdbConnection& connection, const std::vector<std::filesyst
   connection.run(fmt::format("SET allowed_paths = [{}]", allowed));
   connection.run("SET enable_external_access = false");
   connection.run("SET lock_configuration = true");
-}
-
-// After data was touched no failure says why, but to the owner.
-template <typename Action>
-auto without_details(const OwnerLog& log, Action&& action) {
-  try {
-    return action();
-  } catch (const DuckdbFailure& failure) {
-    log.write("query failed in the engine", failure.details());
-  } catch (const std::exception& failure) {
-    log.write("query failed", failure.what());
-  }
-  throw Error(ErrorCode::internal,
-              "the question could not be answered; what it cost is spent, and the reason is in the "
-              "data owner's log");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/grouped_rows.hpp"
 
 #include "engine/clustered_rows.hpp"
+#include "engine/group_results.hpp"
 #include "engine/partitioned_rows.hpp"
 
 #include <shoal/base/error.hpp>
@@ -61,22 +62,6 @@ GroupedSums sum_people(DuckdbConnection& connection, ChunkFeed& feed, const RowQ
   return sums;
 }
 
-std::vector<KeyType> types_of(const GroupedRequest& request, const GroupingSet& set) {
-  std::vector<KeyType> types;
-  for (const std::size_t key : set.keys) types.push_back(request.keys[key]);
-  return types;
-}
-
-// Without a grouping column there is one group, and that it is there tells nothing: it is there
-// when nobody is in it, too.
-void add_empty_total(const GroupShape& shape, const GroupingSet& set,
-                     std::vector<data::ExactGroup>& groups) {
-  if (!set.keys.empty() || !groups.empty() || shape.min_units > 1) return;
-  data::ExactGroup& total = groups.emplace_back();
-  total.sums.resize(shape.integers.size());
-  total.leaves.resize(shape.leaves.size());
-}
-
 }  // namespace
 
 Resources resources_of(const catalog::EngineSettings& settings) {
@@ -99,18 +84,15 @@ std::vector<data::GroupedAggregate> aggregate_grouped_rows(DuckdbConnection& con
     GroupedSums sums =
         sum_people(connection, feed, query, shape, request.clustered, resources, log);
     for (std::size_t set = 0; set < request.sets.size(); ++set) {
-      found.push_back(
-          sums.tables[set].groups(sums.keys[set].keys(), types_of(request, request.sets[set])));
+      found.push_back(sums.tables[set].groups(sums.keys[set].keys(),
+                                              types_of(request.keys, request.sets[set])));
     }
   } else {
     found = group_single_rows(connection, query, request);
   }
   std::vector<data::GroupedAggregate> results;
   for (std::size_t set = 0; set < request.sets.size(); ++set) {
-    add_empty_total(shape, request.sets[set], found[set]);
-    std::sort(found[set].begin(), found[set].end(),
-              [](const data::ExactGroup& a, const data::ExactGroup& b) { return a.key < b.key; });
-    results.emplace_back(std::move(found[set]));
+    results.push_back(finish_groups(shape, request.sets[set], std::move(found[set])));
   }
   return results;
 }

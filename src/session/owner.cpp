@@ -229,6 +229,12 @@ engine::RowReport import_table(const fs::path& policy_path, const std::string& t
                     : fmt::format("the policy has no table {}; it has {}",
                                   printable(table_name, 60), join_names(names)));
   }
+  if (table->format == catalog::SourceFormat::postgresql) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("table {} is on a PostgreSQL server; import reads files alone: ask the "
+                            "server's table as it is",
+                            table->name));
+  }
   const fs::path data = policy.resolve(table->source);
   catalog::claim_budget(data, {policy.lineage, policy.resolve(policy.ledger), false});
   engine::RowReport report = engine::import_rows(policy, *table, output);

@@ -6,7 +6,7 @@
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
-#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/engine/engine.hpp>
 #include <shoal/numeric/units.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/release/release_groups.hpp>
@@ -36,7 +36,7 @@ std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy
 
 // What a plan wants to know of public tables, before anything is spent.
 std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
-                                                      engine::DuckdbEngine& engine) {
+                                                      engine::Engine& engine) {
   for (const plan::UniqueCheck& check : plan.unique) {
     if (engine.is_unique(check.table, check.column)) continue;
     throw Error(ErrorCode::conflict,
@@ -50,6 +50,12 @@ std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
                                       : grouping.public_keys);
   }
   return keys;
+}
+
+// A private file carries a marker of its budget. A table of a server has none: there the ledger's
+// lineage alone tells what was spent.
+bool carries_marker(const catalog::Table& table) {
+  return !table.is_public && table.format != catalog::SourceFormat::postgresql;
 }
 
 [[noreturn]] void lost_ledger(const std::filesystem::path& path, const std::string& lineage) {
@@ -92,7 +98,7 @@ ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> table
   const std::filesystem::path path = policy_.resolve(policy_.ledger);
   bool used = false;
   for (const catalog::Table* table : tables) {
-    if (table->is_public) continue;
+    if (!carries_marker(*table)) continue;
     const std::filesystem::path data = policy_.resolve(table->source);
     catalog::claim_budget(data, {policy_.lineage, path, false});
     used = used || catalog::was_opened(data, policy_.lineage);
@@ -105,7 +111,8 @@ ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> table
   ledger.open_account(
       {policy_.lineage, policy_budget(account), policy_.neighbors, policy_.unit_in_words()});
   for (const catalog::Table* table : tables) {
-    if (!table->is_public) catalog::mark_opened(policy_.resolve(table->source), policy_.lineage);
+    if (carries_marker(*table))
+      catalog::mark_opened(policy_.resolve(table->source), policy_.lineage);
   }
   return ledger;
 }
@@ -129,8 +136,8 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   check_key(key);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
-  engine::DuckdbEngine engine(policy_, tables);
-  const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, engine);
+  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
+  const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, *engine);
   // Which groups of a person count where there are too many: independent of the data, and new for
   // each question, so that nobody can aim at it.
   const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
@@ -148,7 +155,7 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   const OwnerLog log(policy_.resolve(policy_.ledger).string() + ".log");
   std::vector<data::GroupedAggregate> exact;
   try {
-    exact = engine.aggregate_groups(engine_request(plan, hash_key), log);
+    exact = engine->aggregate_groups(engine_request(plan, hash_key), log);
   } catch (const Error& failure) {
     ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
     clock.wait();
@@ -188,7 +195,8 @@ BudgetReport Session::budget() const {
   }
   if (!report.opened) {
     for (const catalog::Table& table : policy_.tables) {
-      if (!table.is_public && catalog::was_opened(policy_.resolve(table.source), policy_.lineage)) {
+      if (carries_marker(table) &&
+          catalog::was_opened(policy_.resolve(table.source), policy_.lineage)) {
         lost_ledger(report.ledger, policy_.lineage);
       }
     }

@@ -6,12 +6,17 @@
 //   new plan <options>    a question, then ---- and the lines that the plan's description consists
 //   of refuse <code>     a question, then ---- and texts that the message must contain, one a line
 //   answer <options>  a question, then ---- and for one row lines of "name exact", for several
-//   lines of
-//                     "key/key: name exact name exact": each exact value lies in its interval, and
-//                     there are no more rows. Noise comes from a fixed seed
+//   lines
+//                     of "key/key: name exact name exact": each exact value lies in its interval,
+//                     and there are no more rows. Noise comes from a fixed seed
 //
 // Options: epsilon=0.5 delta=1e-6 confidence=0.9 noise=gaussian.
+//
+// Further arguments of the program say where the tables are and how they are read; what must come
+// of a question is the same: engine=postgresql, rows=..., threads=..., memory=...
+// (text_setting.hpp).
 #include "query/query_fixtures.hpp"
+#include "query/text_setting.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -158,7 +163,10 @@ std::vector<std::string> describe(const plan::Plan& plan) {
 
 class Runner {
  public:
-  explicit Runner(std::string path) : path_(std::move(path)) { use(test::people_fixture()); }
+  Runner(std::string path, test::TextSetting setting)
+      : path_(std::move(path)), setting_(std::move(setting)) {
+    use(test::people_fixture());
+  }
 
   int run() {
     for (const Block& block : read_blocks(path_)) run_block(block);
@@ -176,9 +184,7 @@ class Runner {
   void use(test::QueryFixture fixture) {
     fixture_ = std::move(fixture);
     policy_ = fixture_.policy;
-    for (const auto& [name, text] : fixture_.files) {
-      write_file_durably(folder_ / name, text, IfExists::replace);
-    }
+    setting_.place_tables(fixture_, folder_.path());
   }
 
   // Every question gets a fresh budget, so that tests do not depend on each other.
@@ -190,7 +196,7 @@ class Runner {
       std::filesystem::remove(folder_ / (file.first + ".shoal"));
     }
     const std::filesystem::path path = folder_ / (fixture_.name + ".toml");
-    write_file_durably(path, policy_, IfExists::replace);
+    write_file_durably(path, setting_.apply(policy_), IfExists::replace);
     return session::Session(path);
   }
 
@@ -322,6 +328,7 @@ class Runner {
   }
 
   std::string path_;
+  test::TextSetting setting_;
   test::QueryFixture fixture_;
   std::string policy_;
   test::TemporaryFolder folder_;
@@ -333,6 +340,10 @@ class Runner {
 }  // namespace shoal
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  return shoal::Runner(argv[1]).run();
+  if (argc < 2) return 2;
+  shoal::test::TextSetting setting;
+  for (int i = 2; i < argc; ++i) {
+    if (!setting.read(argv[i])) return 2;
+  }
+  return shoal::Runner(argv[1], setting).run();
 }

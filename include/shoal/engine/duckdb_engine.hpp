@@ -11,6 +11,7 @@
 #include <shoal/catalog/statistic.hpp>
 #include <shoal/data/exact_aggregate.hpp>
 #include <shoal/data/grouped_aggregate.hpp>
+#include <shoal/engine/engine.hpp>
 #include <shoal/engine/grouped_request.hpp>
 #include <shoal/sql/syntax.hpp>
 
@@ -31,7 +32,7 @@ struct AggregateRequest {
   std::int64_t rows_per_unit = 1;  // of each person at most so many rows count
 };
 
-class DuckdbEngine {
+class DuckdbEngine final : public Engine {
  public:
   // Attaches one table. Compares the file's schema, which is public, with the policy's; reads no
   // row. Throws not_found, conflict (the schema differs) or unavailable.
@@ -40,7 +41,7 @@ class DuckdbEngine {
   DuckdbEngine(const catalog::Policy& policy, std::span<const catalog::Table* const> tables);
   DuckdbEngine(DuckdbEngine&&) noexcept;
   DuckdbEngine& operator=(DuckdbEngine&&) noexcept;
-  ~DuckdbEngine();
+  ~DuckdbEngine() override;
 
   // The SQL that aggregate() runs.
   std::string aggregate_sql(const AggregateRequest& request) const;
@@ -49,15 +50,10 @@ class DuckdbEngine {
   // owner's log.
   data::ExactAggregate aggregate(const AggregateRequest& request, const OwnerLog& log);
 
-  // One result a grouping set. Touches the data and fails as aggregate() does.
   std::vector<data::GroupedAggregate> aggregate_groups(const GroupedRequest& request,
-                                                       const OwnerLog& log);
-
-  // The rows of a query over public tables, as keys in their order, each once. Throws unavailable.
-  std::vector<catalog::Key> public_keys(const sql::Query& query);
-
-  // Whether no two rows of a public table share a value of the column. Throws unavailable.
-  bool is_unique(const std::string& table, const std::string& column);
+                                                       const OwnerLog& log) override;
+  std::vector<catalog::Key> public_keys(const sql::Query& query) override;
+  bool is_unique(const std::string& table, const std::string& column) override;
 
   // One result a grouping set, from rows given as SQL text in place of request.rows. Touches the
   // data and fails as aggregate() does.

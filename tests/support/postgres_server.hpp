@@ -1,0 +1,145 @@
+// A PostgreSQL server of the test program's own: made in a temporary folder, reached through a
+// socket there and through no network, gone with the program, however that ends. PostgreSQL does
+// not run as root, so for root it runs as the user postgres, or nobody.
+//
+// Throws if there is no PostgreSQL: tests that need one fail and say so (scripts/setup --tests
+// installs it).
+#pragma once
+
+#include "support/child_process.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <libpq-fe.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace shoal::test {
+
+class PostgresServer {
+ public:
+  // The program's only one. It points the PG* variables of the program at it.
+  static PostgresServer& instance() {
+    static PostgresServer server;
+    return server;
+  }
+
+  PostgresServer(const PostgresServer&) = delete;
+  PostgresServer& operator=(const PostgresServer&) = delete;
+
+  ~PostgresServer() {
+    PQfinish(connection_);
+    if (process_ <= 0) return;
+    ::kill(process_, SIGQUIT);
+    wait_for_child(process_);
+  }
+
+  // As the server's owner, in autocommit: tables are made and filled with it.
+  void run(const std::string& sql) {
+    PGresult* result = PQexec(connection_, sql.c_str());
+    const ExecStatusType status = PQresultStatus(result);
+    const std::string reason = PQresultErrorMessage(result);
+    PQclear(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+      throw std::runtime_error(reason + "\n" + sql.substr(0, 500));
+  }
+
+ private:
+  PostgresServer() {
+    const std::filesystem::path programs = find_programs();
+    choose_user();
+    const std::string data = (folder_ / "data").string();
+    const int made = wait_for_child(start_server_child({(programs / "initdb").string(), "-D", data,
+                                                        "-U", "postgres", "-A", "trust", "-E",
+                                                        "UTF8", "--locale=C.UTF-8", "-N"}))
+                         .status;
+    if (made != 0) throw std::runtime_error("initdb failed; its words are above");
+    process_ = start_server_child({(programs / "postgres").string(), "-D", data, "-c",
+                                   "listen_addresses=", "-c",
+                                   "unix_socket_directories=" + folder_.path().string(), "-c",
+                                   "fsync=off", "-c", "autovacuum=off", "-c",
+                                   "log_min_messages="
+                                   "panic",
+                                   "-c", "max_connections=20"});
+    for (const auto& [name, value] :
+         {std::pair<const char*, std::string>{"PGHOST", folder_.path().string()},
+          {"PGPORT", "5432"},
+          {"PGUSER", "postgres"},
+          {"PGDATABASE", "postgres"}})
+      ::setenv(name, value.c_str(), 1);
+    connect();
+  }
+
+  static std::filesystem::path find_programs() {
+    std::filesystem::path newest;
+    std::error_code ignored;
+    for (const auto& version :
+         std::filesystem::directory_iterator("/usr/lib/postgresql", ignored)) {
+      const std::filesystem::path folder = version.path() / "bin";
+      if (std::filesystem::exists(folder / "initdb") && folder > newest) newest = folder;
+    }
+    if (newest.empty())
+      throw std::runtime_error("no PostgreSQL server is installed; run scripts/setup --tests");
+    return newest;
+  }
+
+  void choose_user() {
+    if (::geteuid() != 0) return;
+    for (const char* name : {"postgres", "nobody"}) {
+      const passwd* entry = ::getpwnam(name);
+      if (!entry) continue;
+      user_ = entry->pw_uid;
+      group_ = entry->pw_gid;
+      if (::chown(folder_.path().c_str(), user_, group_) != 0)
+        throw std::runtime_error("cannot give the folder to another user");
+      return;
+    }
+    throw std::runtime_error("there is no user to run PostgreSQL as");
+  }
+
+  // The child dies with this process.
+  pid_t start_server_child(std::vector<std::string> words) const {
+    return start_child([&] {
+      if (user_ != 0 && (::setgid(group_) != 0 || ::setuid(user_) != 0)) return 96;
+      ::prctl(PR_SET_PDEATHSIG, SIGQUIT);
+      if (::chdir("/") != 0) return 95;
+      if (std::freopen("/dev/null", "w", stdout) == nullptr) return 94;
+      std::vector<char*> arguments;
+      for (std::string& word : words) arguments.push_back(word.data());
+      arguments.push_back(nullptr);
+      ::execv(arguments[0], arguments.data());
+      return 93;
+    });
+  }
+
+  void connect() {
+    for (int tries = 0; tries < 600; ++tries) {
+      connection_ = PQconnectdb("");
+      if (PQstatus(connection_) == CONNECTION_OK) {
+        PQsetNoticeReceiver(
+            connection_, [](void*, const PGresult*) {}, nullptr);
+        return;
+      }
+      PQfinish(connection_);
+      connection_ = nullptr;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    throw std::runtime_error("the PostgreSQL server does not answer");
+  }
+
+  TemporaryFolder folder_;
+  uid_t user_ = 0;
+  gid_t group_ = 0;
+  pid_t process_ = -1;
+  PGconn* connection_ = nullptr;
+};
+
+}  // namespace shoal::test

@@ -1,4 +1,3 @@
-#include "engine/aggregate_sql.hpp"
 #include "engine/chunk_feed.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/failure.hpp"
@@ -26,7 +25,6 @@ using catalog::ColumnType;
 using catalog::SourceFormat;
 
 struct DuckdbEngine::State {
-  catalog::Table table;  // the first, which aggregate() asks
   Resources resources;
   DuckdbConnection connection;
   ChunkFeed feed;
@@ -147,7 +145,7 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
   ChunkFeed feed(connection);
   register_number_function(connection);
   state_ = std::make_unique<State>(
-      State{*tables[0], resources_of(policy.engine), std::move(connection), std::move(feed)});
+      State{resources_of(policy.engine), std::move(connection), std::move(feed)});
   std::vector<std::filesystem::path> paths;
   for (const catalog::Table* table : tables) {
     paths.push_back(file_of(policy, *table));
@@ -165,16 +163,6 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& 
 DuckdbEngine::DuckdbEngine(DuckdbEngine&&) noexcept = default;
 DuckdbEngine& DuckdbEngine::operator=(DuckdbEngine&&) noexcept = default;
 DuckdbEngine::~DuckdbEngine() = default;
-
-std::string DuckdbEngine::aggregate_sql(const AggregateRequest& request) const {
-  return write_aggregate_sql(state_->table, request);
-}
-
-data::ExactAggregate DuckdbEngine::aggregate(const AggregateRequest& request, const OwnerLog& log) {
-  return without_details(log, [&] {
-    return data::ExactAggregate(state_->connection.integers(aggregate_sql(request)));
-  });
-}
 
 std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_rows(const std::string& rows,
                                                                  const GroupedRequest& request,

@@ -310,18 +310,4 @@ std::string print(const Expression& expression, Dialect dialect, Parentheses par
   return ExpressionPrinter(dialect, parentheses).write(expression);
 }
 
-std::string print(const Select& select, Dialect dialect, Parentheses parentheses) {
-  const ExpressionPrinter printer(dialect, parentheses);
-  require(!select.items.empty(), "list of items", "SELECT");
-  std::string items;
-  for (const SelectItem& item : select.items) {
-    if (!items.empty()) items += ", ";
-    items += printer.write(item.expression);
-    if (item.alias) items += fmt::format(" AS {}", printer.name(*item.alias));
-  }
-  std::string text = fmt::format("SELECT {} FROM {}", items, printer.name(select.table));
-  if (select.where) text += fmt::format(" WHERE {}", printer.write(*select.where));
-  return text;
-}
-
 }  // namespace shoal::sql

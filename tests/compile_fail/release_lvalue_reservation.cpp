@@ -1,13 +1,18 @@
 // Releasing consumes the reservation: it must be given up by name.
-#include <shoal/release/release.hpp>
+#include <shoal/release/release_groups.hpp>
 
 using namespace shoal;
 
-release::Released out(privacy::Reservation& reservation, data::ExactAggregate&& exact,
-                      std::span<const mechanism::StatisticNoise> noises, random::BitSource& bits) {
+release::ReleasedGroups out(privacy::Reservation& reservation,
+                            std::vector<data::GroupedAggregate>&& exact,
+                            std::span<const mechanism::GroupedNoise> noises,
+                            std::span<const std::vector<catalog::Key>> keys,
+                            random::BitSource& bits) {
 #ifdef ALLOWED
-  return release::release(std::move(reservation), std::move(exact), noises, bits);
+  return release::release_groups(std::move(reservation), std::move(exact), noises, keys,
+                                 Neighbors::add_remove, bits);
 #else
-  return release::release(reservation, std::move(exact), noises, bits);
+  return release::release_groups(reservation, std::move(exact), noises, keys, Neighbors::add_remove,
+                                 bits);
 #endif
 }

@@ -8,29 +8,16 @@
 #include <shoal/base/owner_log.hpp>
 #include <shoal/catalog/key.hpp>
 #include <shoal/catalog/policy.hpp>
-#include <shoal/catalog/statistic.hpp>
-#include <shoal/data/exact_aggregate.hpp>
 #include <shoal/data/grouped_aggregate.hpp>
 #include <shoal/engine/engine.hpp>
 #include <shoal/engine/grouped_request.hpp>
-#include <shoal/sql/syntax.hpp>
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace shoal::engine {
-
-struct AggregateRequest {
-  std::optional<sql::Expression> filter =
-      std::nullopt;  // checked by the planner: total over every row
-  std::vector<catalog::Statistic> statistics = {};
-  std::string person_column = {};  // empty: the unit is a row
-  std::int64_t rows_per_unit = 1;  // of each person at most so many rows count
-};
 
 class DuckdbEngine final : public Engine {
  public:
@@ -43,20 +30,12 @@ class DuckdbEngine final : public Engine {
   DuckdbEngine& operator=(DuckdbEngine&&) noexcept;
   ~DuckdbEngine() override;
 
-  // The SQL that aggregate() runs.
-  std::string aggregate_sql(const AggregateRequest& request) const;
-
-  // Touches the data. If the engine fails, throws internal with a fixed text; the details go to the
-  // owner's log.
-  data::ExactAggregate aggregate(const AggregateRequest& request, const OwnerLog& log);
-
   std::vector<data::GroupedAggregate> aggregate_groups(const GroupedRequest& request,
                                                        const OwnerLog& log) override;
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
 
-  // One result a grouping set, from rows given as SQL text in place of request.rows. Touches the
-  // data and fails as aggregate() does.
+  // The same from rows given as SQL text in place of request.rows.
   std::vector<data::GroupedAggregate> aggregate_rows(const std::string& rows,
                                                      const GroupedRequest& request,
                                                      const OwnerLog& log);

@@ -1,6 +1,6 @@
 // The reservation: proof, in the type system, that the ledger has a spend on disk. Only the ledger
-// makes one and it cannot be copied; release() consumes it. Dropped unused it stays spent, which is
-// the safe side.
+// makes one and it cannot be copied; release_groups() consumes it. Dropped unused it stays spent,
+// which is the safe side.
 #pragma once
 
 #include <shoal/privacy/event.hpp>
@@ -49,7 +49,7 @@ class Reservation {
   // Called before the first read of private data: from here on it is spent, whatever happens.
   void touch() { touched_ = true; }
 
-  // Gives up the reservation for the right to settle it. For release() alone.
+  // Gives up the reservation for the right to settle it. For release_groups() alone.
   SpentReservation spend() && { return SpentReservation(entry_, std::move(holder_)); }
 
  private:

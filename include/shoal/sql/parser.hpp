@@ -21,9 +21,6 @@ inline constexpr std::size_t kMaxListItems = 10'000;
 // and WITH are levels of one tree.
 Query parse_query(std::string_view text);
 
-// One whole statement: SELECT item {, item} FROM table [WHERE predicate] [;].
-Select parse_select(std::string_view text);
-
 // One whole expression, with the same rules and limits.
 Expression parse_expression(std::string_view text);
 

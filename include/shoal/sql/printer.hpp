@@ -29,8 +29,6 @@ std::string print(const Expression& expression, Dialect dialect,
                   Parentheses parentheses = Parentheses::needed);
 std::string print(const Query& query, Dialect dialect,
                   Parentheses parentheses = Parentheses::needed);
-std::string print(const Select& select, Dialect dialect,
-                  Parentheses parentheses = Parentheses::needed);
 
 // The name in quotes. Throws invalid_argument if it is empty or holds a NUL byte or is not UTF-8.
 std::string quote_identifier(std::string_view name, Dialect dialect);

@@ -215,20 +215,6 @@ std::vector<Expression> children(const Expression& expression);
 // children(). Throws invalid_argument unless there are as many.
 Expression with_children(const Expression& expression, const std::vector<Expression>& inside);
 
-struct SelectItem {
-  Expression expression;
-  std::optional<Identifier> alias = std::nullopt;
-  bool operator==(const SelectItem&) const = default;
-};
-
-// One query. There is at least one item.
-struct Select {
-  std::vector<SelectItem> items;
-  Identifier table;
-  std::optional<Expression> where = std::nullopt;
-  bool operator==(const Select&) const = default;
-};
-
 namespace detail {
 // Completes a node with its depth. Throws unsupported beyond kMaxTreeDepth.
 std::shared_ptr<const Node> make_node(Node::Value value);

@@ -1,5 +1,4 @@
 // The engine: exact sums by the public rules, whatever the rows hold; bounded per person; locked.
-#include "support/open_aggregate.hpp"
 #include "support/open_grouped_aggregate.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -7,6 +6,7 @@
 #include <shoal/base/file.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/engine/inspect.hpp>
+#include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -39,6 +40,49 @@ Statistic centred(const std::string& column, Bounds bounds, int exponent = 0) {
   return {StatisticKind::centred_sum, 0, column, catalog::place_on_grid(bounds, {exponent})};
 }
 
+// Statistics of the rows of a table that pass a filter, as one group.
+struct Asked {
+  std::optional<sql::Expression> filter = std::nullopt;
+  std::vector<Statistic> statistics = {};
+  std::string person_column = {};  // empty: the unit is a row
+  std::int64_t rows_per_person = 1;
+};
+
+KeyType identity_type(ColumnType type) {
+  if (type == ColumnType::integer) return KeyType::integer;
+  return type == ColumnType::real ? KeyType::real : KeyType::text;
+}
+
+// The rows that a planner would write: each statistic gets a value column of its own.
+std::string rows_of(const catalog::Table& table, const Asked& asked, GroupedRequest& request) {
+  const auto name = [](const std::string& word) {
+    return sql::quote_identifier(word, sql::Dialect::duckdb);
+  };
+  std::string items;
+  if (!asked.person_column.empty()) items = name(asked.person_column) + " AS u";
+  for (Statistic statistic : asked.statistics) {
+    if (statistic.kind != StatisticKind::rows) {
+      const Column& column = *table.find_column(statistic.column, true);
+      statistic.value = request.values.size();
+      items +=
+          fmt::format("{}{} AS v{}", items.empty() ? "" : ", ", name(column.name), statistic.value);
+      const bool counted = statistic.kind == StatisticKind::values;
+      request.values.push_back({counted ? ValueUse::identity : ValueUse::steps,
+                                column.type == ColumnType::integer, statistic.range, column.nulls,
+                                identity_type(column.type)});
+    }
+    request.statistics.push_back(std::move(statistic));
+  }
+  // Rows have at least one column.
+  if (items.empty()) {
+    items = "CAST(1 AS BIGINT) AS v0";
+    request.values.push_back({ValueUse::identity, true, {}, true, KeyType::integer});
+  }
+  return fmt::format(
+      "SELECT {} FROM {}{}", items, name(table.name),
+      asked.filter ? " WHERE " + sql::print(*asked.filter, sql::Dialect::duckdb) : "");
+}
+
 class EngineTest : public testing::Test {
  protected:
   catalog::Table write(const std::string& text, std::vector<Column> columns) {
@@ -51,10 +95,20 @@ class EngineTest : public testing::Test {
     return table;
   }
 
-  Sums ask(const catalog::Table& table, const AggregateRequest& request, int threads = 1) {
+  Sums ask(const catalog::Table& table, const Asked& asked, int threads = 1) {
     policy_.engine.threads = threads;
     DuckdbEngine engine(policy_, table);
-    return test::open(engine.aggregate(request, OwnerLog(folder_.path() / "log")));
+    return ask(engine, table, asked);
+  }
+
+  Sums ask(DuckdbEngine& engine, const catalog::Table& table, const Asked& asked) {
+    GroupedRequest request;
+    request.has_unit = !asked.person_column.empty();
+    request.rows_per_group = asked.rows_per_person;
+    request.sets = {{{}, 1}};
+    const std::string rows = rows_of(table, asked, request);
+    const auto groups = engine.aggregate_rows(rows, request, OwnerLog(folder_.path() / "log"));
+    return test::open(groups.at(0)).at({}).sums;
   }
 
   static Column column(const std::string& name, ColumnType type, bool nulls = true) {
@@ -220,8 +274,7 @@ class Neighbours : public EngineTest {
     const sql::Expression filter(sql::Binary{
         sql::BinaryOperator::logical_and, compare("world", sql::BinaryOperator::equal, world),
         compare("p", sql::BinaryOperator::not_equal, without)});
-    return test::open(
-        engine.aggregate({filter, statistics, "p", k}, OwnerLog(folder_.path() / "log")));
+    return ask(engine, table_, {filter, statistics, "p", k});
   }
 
   catalog::Table table_;

@@ -32,10 +32,10 @@ ErrorCode code_of(auto&& action) {
 }
 
 TEST(Printer, PrintsASelect) {
-  const Select select = parse_select("select count(*) n, sum(t.x) from People where a or b");
-  EXPECT_EQ(print(select, Dialect::duckdb),
+  const Query query = parse_query("select count(*) n, sum(t.x) from People where a or b");
+  EXPECT_EQ(print(query, Dialect::duckdb),
             "SELECT COUNT(*) AS \"n\", SUM(\"t\".\"x\") FROM \"People\" WHERE \"a\" OR \"b\"");
-  EXPECT_EQ(print(select, Dialect::spark),
+  EXPECT_EQ(print(query, Dialect::spark),
             "SELECT COUNT(*) AS `n`, SUM(`t`.`x`) FROM `People` WHERE `a` OR `b`");
 }
 
@@ -136,10 +136,7 @@ TEST(Printer, ChecksTreesThatTheParserWouldNotMake) {
       EXPECT_EQ(code_of([&] { print(expression, dialect); }), ErrorCode::invalid_argument);
     }
   }
-  EXPECT_EQ(code_of([] {
-              print(Select{{}, Identifier{"t"}}, Dialect::duckdb);
-            }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { print(Query{}, Dialect::duckdb); }), ErrorCode::invalid_argument);
 }
 
 TEST(PrinterProperty, ParsingGivesTheTreeBack) {

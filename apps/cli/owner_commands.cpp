@@ -74,8 +74,9 @@ void add_init(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--delta", arguments->request.delta, "the total budget's delta")
       ->capture_default_str();
-  command->add_option("--ledger", arguments->ledger,
-                      "the ledger file (default: beside the policy, .ledger)");
+  command->add_option(
+      "--ledger", arguments->ledger,
+      "the ledger: a file (default: beside the policy, .ledger), or postgresql:SCHEMA");
   command->add_flag("--new-budget", arguments->request.new_budget,
                     "give data that has a budget another one: what leaks then adds up");
   command->add_flag("--replace", arguments->request.replace, "overwrite an existing policy file");

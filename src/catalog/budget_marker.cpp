@@ -1,5 +1,6 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/draft.hpp>
@@ -18,6 +19,12 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
   return error ? std::filesystem::absolute(path).lexically_normal() : real;
 }
 
+// A file without detours, from a folder if it is relative; a place on a server as it is.
+std::filesystem::path absolute_ledger(const std::filesystem::path& ledger,
+                                      const std::filesystem::path& folder) {
+  return server_schema(ledger) ? ledger : real_path(folder / ledger);
+}
+
 BudgetMark* find(std::vector<BudgetMark>& marks, const std::string& lineage) {
   const auto found = std::find_if(marks.begin(), marks.end(),
                                   [&](const BudgetMark& mark) { return mark.lineage == lineage; });
@@ -27,6 +34,7 @@ BudgetMark* find(std::vector<BudgetMark>& marks, const std::string& lineage) {
 // Beside the data a relative path survives moving the folder; elsewhere only an absolute one makes
 // sense.
 std::string stored_ledger(const std::filesystem::path& data, const std::filesystem::path& ledger) {
+  if (server_schema(ledger)) return ledger.string();
   const std::filesystem::path folder = real_path(data).parent_path();
   const std::filesystem::path relative = real_path(ledger).lexically_relative(folder);
   return !relative.empty() && *relative.begin() != ".." ? relative.string()
@@ -51,7 +59,7 @@ std::vector<BudgetMark> read_marks(const std::filesystem::path& data) {
       const toml::table& budget = *budgets->get(i)->as_table();
       const std::filesystem::path ledger = budget["ledger"].value<std::string>().value();
       marks.push_back({budget["lineage"].value<std::string>().value(),
-                       real_path(ledger.is_absolute() ? ledger : path.parent_path() / ledger),
+                       absolute_ledger(ledger, path.parent_path()),
                        budget["opened"].value<bool>().value()});
     }
   } catch (const Error&) {
@@ -87,7 +95,7 @@ void claim_budget(const std::filesystem::path& data, const BudgetMark& budget) {
     return;
   }
   const BudgetMark* mark = find(marks, budget.lineage);
-  if (mark && mark->ledger == real_path(budget.ledger)) return;
+  if (mark && mark->ledger == absolute_ledger(budget.ledger, {})) return;
   throw Error(
       ErrorCode::conflict,
       fmt::format(

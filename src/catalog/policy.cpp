@@ -1,6 +1,7 @@
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/policy.hpp>
 
@@ -42,6 +43,15 @@ const Table* Policy::find_table(std::string_view table_name, bool exact) const {
 
 std::filesystem::path Policy::resolve(const std::filesystem::path& path) const {
   return (path.is_absolute() ? path : folder / path).lexically_normal();
+}
+
+std::filesystem::path Policy::ledger_place() const {
+  return server_schema(ledger) ? ledger : resolve(ledger);
+}
+
+std::filesystem::path Policy::owner_log() const {
+  if (const auto schema = server_schema(ledger)) return resolve(*schema + ".ledger.log");
+  return resolve(ledger).string() + ".log";
 }
 
 std::string Policy::unit_in_words() const {

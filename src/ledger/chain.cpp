@@ -1,24 +1,24 @@
 #include "ledger/chain.hpp"
 
+#include "ledger/store.hpp"
+
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace shoal::ledger {
 namespace {
 
-[[noreturn]] void corrupt(const Connection& connection, std::int64_t seq, const char* what) {
+[[noreturn]] void corrupt(const Store& store, std::int64_t seq, const char* what) {
   throw Error(
       ErrorCode::corrupt,
       fmt::format(
           "entry {} of the ledger {} was changed after it was written ({}); nothing more is "
           "spent or answered until the owner restores it",
-          seq, connection.path().string(), what));
+          seq, store.name(), what));
 }
 
 std::int64_t add_checked(std::int64_t a, std::int64_t b) {
@@ -85,69 +85,32 @@ std::string entry_hash(const Entry& entry, const std::string& previous_hash) {
   return to_hex(sha256(fields.bytes()));
 }
 
-Entry read_entry(const Statement& statement) {
-  Entry entry;
-  entry.seq = statement.integer(0);
-  entry.time = statement.text(1);
-  entry.lineage = statement.text(2);
-  entry.kind = statement.text(3);
-  entry.reservation = statement.integer(4);
-  entry.request_key = statement.text(5);
-  entry.request_digest = statement.text(6);
-  entry.holder = statement.text(7);
-  entry.body = statement.text(8);
-  entry.charge.epsilon_units = statement.optional_integer(9);
-  entry.charge.rho_units = statement.integer(10);
-  entry.totals.epsilon_units = statement.integer(11);
-  entry.totals.rho_units = statement.integer(12);
-  entry.totals.unbounded = statement.integer(13);
-  entry.hash = statement.text(14);
-  entry.charge.gaussian_units = statement.optional_integer(16);
-  const std::optional<std::int64_t> newer[] = {
-      statement.optional_integer(15), statement.optional_integer(17),
-      statement.optional_integer(18), statement.optional_integer(19)};
-  const auto present = std::count_if(std::begin(newer), std::end(newer),
-                                     [](const auto& column) { return column.has_value(); });
-  if (present < 4) {
-    entry.format = present == 0 && !entry.charge.gaussian_units ? 1 : 0;
-    return entry;
-  }
-  entry.charge.delta_units = *newer[0];
-  entry.totals.delta_units = *newer[1];
-  entry.totals.gaussian_units = *newer[2];
-  entry.totals.other = *newer[3];
-  return entry;
-}
-
-void ChainState::advance(const Connection& connection) {
-  Statement newer(connection, "SELECT * FROM entry WHERE seq >= ?1 ORDER BY seq");
+void ChainState::advance(Store& store) {
   // From the very first row, so that none hides below number 1.
-  newer.bind(1, last_seq_ == 0 ? std::numeric_limits<std::int64_t>::min() : last_seq_ + 1);
-  while (newer.step()) {
-    const Entry entry = read_entry(newer);
-    if (entry.seq != last_seq_ + 1) corrupt(connection, last_seq_ + 1, "it is missing");
-    if (entry.format < last_format_) corrupt(connection, entry.seq, "its format differs");
-    if (entry.hash != entry_hash(entry, last_hash_))
-      corrupt(connection, entry.seq, "its hash differs");
+  const std::int64_t from =
+      last_seq_ == 0 ? std::numeric_limits<std::int64_t>::min() : last_seq_ + 1;
+  store.read_from(from, [&](const Entry& entry) {
+    if (entry.seq != last_seq_ + 1) corrupt(store, last_seq_ + 1, "it is missing");
+    if (entry.format < last_format_) corrupt(store, entry.seq, "its format differs");
+    if (entry.hash != entry_hash(entry, last_hash_)) corrupt(store, entry.seq, "its hash differs");
     Totals expected = totals(entry.lineage);
     if (entry.kind == "reserve") {
       expected = plus(expected, entry.charge);
-      if (entry.reservation != entry.seq) corrupt(connection, entry.seq, "it names another spend");
+      if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
       open_[entry.seq] = {entry.lineage, entry.charge};
     } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "resume") {
       const auto found = open_.find(entry.reservation);
       if (found == open_.end() || found->second.lineage != entry.lineage)
-        corrupt(connection, entry.seq, "it is about no open reservation");
+        corrupt(store, entry.seq, "it is about no open reservation");
       if (entry.kind == "cancel") expected = minus(expected, found->second.charge);
       if (entry.kind != "resume") open_.erase(found);
     }
-    if (stored_totals(entry, expected) != expected)
-      corrupt(connection, entry.seq, "its totals differ");
+    if (stored_totals(entry, expected) != expected) corrupt(store, entry.seq, "its totals differ");
     totals_[entry.lineage] = expected;
     last_seq_ = entry.seq;
     last_format_ = entry.format;
     last_hash_ = entry.hash;
-  }
+  });
 }
 
 Totals ChainState::totals(const std::string& lineage) const {

@@ -28,6 +28,9 @@
 // entries have NULL in all five, in the file and in the hash; no such entry follows a newer one. A
 // charge of format 1 has no delta, and what its Gaussian bound would be is not known: none.
 //
+// On a PostgreSQL server the same table is in a schema of its own, beside a table `about` with the
+// application and the format, which is 2 or later.
+//
 // Kinds:
 //
 //   open     an account: body has the budget, the relation, the unit
@@ -41,8 +44,6 @@
 // one settle or cancel, and nothing about it comes after.
 #pragma once
 
-#include "ledger/sqlite.hpp"
-
 #include <shoal/privacy/charge.hpp>
 
 #include <cstdint>
@@ -51,6 +52,8 @@
 #include <string>
 
 namespace shoal::ledger {
+
+class Store;
 
 struct Totals {
   std::int64_t epsilon_units = 0;
@@ -87,16 +90,12 @@ struct Entry {
 
 std::string entry_hash(const Entry& entry, const std::string& previous_hash);
 
-// Reads the columns of `SELECT * FROM entry`. The format is 0, which no entry has, if only some of
-// the newer ones are there.
-Entry read_entry(const Statement& statement);
-
 // What is known of the chain up to some entry. Advancing reads every newer entry and recomputes its
 // hash, its number and its totals; throws corrupt, naming the entry, if any of them is not what it
 // must be.
 class ChainState {
  public:
-  void advance(const Connection& connection);
+  void advance(Store& store);
 
   std::int64_t last_seq() const { return last_seq_; }
   const std::string& last_hash() const { return last_hash_; }

@@ -1,8 +1,9 @@
 #include "ledger/chain.hpp"
-#include "ledger/opening.hpp"
+#include "ledger/store.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/process.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/ledger/ledger.hpp>
@@ -10,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <atomic>
+#include <memory>
 #include <utility>
 
 namespace shoal::ledger {
@@ -35,77 +36,80 @@ Account parse_account(const std::string& lineage, const std::string& body) {
           json.at("unit").get<std::string>()};
 }
 
-// Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter
-// can.
-std::string new_holder() {
-  static std::atomic<std::uint64_t> counter{0};
-  return fmt::format("{}#{}", process_identity(), ++counter);
-}
-
-std::string_view process_of(std::string_view holder) { return holder.substr(0, holder.find('#')); }
+// What a reservation is made of.
+struct Held {
+  std::int64_t entry;
+  std::string holder;
+  privacy::Event event;
+};
 
 }  // namespace
 
 struct Ledger::State {
-  Connection connection;
+  std::unique_ptr<Store> store;
   ChainState chain;
+
+  // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
+  // than once.
+  template <typename Action>
+  auto transact(Action&& action) {
+    std::optional<decltype(action())> result;
+    store->transact([&] {
+      chain.advance(*store);
+      result.reset();
+      result.emplace(action());
+    });
+    return std::move(*result);
+  }
 
   Entry append(Entry entry) {
     entry.seq = chain.last_seq() + 1;
     entry.time = utc_now();
     if (entry.kind == "reserve") entry.reservation = entry.seq;
     entry.hash = entry_hash(entry, chain.last_hash());
-    Statement insert(
-        connection,
-        "INSERT INTO entry VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,"
-        "?19,?20)");
-    insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
-    insert.bind(5, entry.reservation).bind(6, entry.request_key).bind(7, entry.request_digest);
-    insert.bind(8, entry.holder).bind(9, entry.body);
-    insert.bind(10, entry.charge.epsilon_units);
-    insert.bind(11, entry.charge.rho_units).bind(12, entry.totals.epsilon_units);
-    insert.bind(13, entry.totals.rho_units).bind(14, entry.totals.unbounded).bind(15, entry.hash);
-    insert.bind(16, entry.charge.delta_units).bind(17, entry.charge.gaussian_units);
-    insert.bind(18, entry.totals.delta_units).bind(19, entry.totals.gaussian_units);
-    insert.bind(20, entry.totals.other);
-    insert.step();
+    store->append(entry);
     return entry;
   }
 
-  template <typename... Values>
-  std::optional<Entry> find(const char* sql, const Values&... values) const {
-    Statement statement(connection, sql);
-    int index = 0;
-    (statement.bind(++index, values), ...);
-    if (!statement.step()) return std::nullopt;
-    return read_entry(statement);
-  }
-
   std::optional<Account> account(const std::string& lineage) const {
-    const auto entry = find(
-        "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "
-        "LIMIT 1",
-        lineage);
+    const auto entry = store->account_entry(lineage);
     if (!entry) return std::nullopt;
     return parse_account(lineage, entry->body);
   }
 
-  std::optional<Entry> closing(std::int64_t reservation) const {
-    return find("SELECT * FROM entry WHERE reservation = ?1 AND kind IN ('settle', 'cancel')",
-                reservation);
+  Account known_account(const std::string& lineage) const {
+    auto found = account(lineage);
+    if (!found) {
+      throw Error(ErrorCode::not_found,
+                  fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
+    }
+    return *std::move(found);
   }
 
   std::string holder_of(const Entry& reserve) const {
-    const auto resumed = find(
-        "SELECT * FROM entry WHERE reservation = ?1 AND kind = 'resume' ORDER BY seq DESC LIMIT 1",
-        reserve.seq);
+    const auto resumed = store->last_resume_of(reserve.seq);
     return resumed ? resumed->holder : reserve.holder;
   }
+
+  std::variant<Held, StoredAnswer> reserve(const Request& request);
+  std::variant<Held, StoredAnswer> reserve_again(const Request& request, const Entry& earlier,
+                                                 Entry entry);
+  Entry close(std::int64_t reservation, const std::string& kind, const std::string& holder,
+              const std::string& body);
 };
 
-Ledger::Ledger(const std::filesystem::path& path, const Options& options)
-    : state_(std::make_unique<State>(State{open_connection(path, options), {}})) {
-  state_->chain.advance(state_->connection);
+namespace {
+
+std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Options& options) {
+  if (const auto schema = server_schema(place)) return open_postgres_store(*schema, options);
+  return open_sqlite_store(place, options);
+}
+
+}  // namespace
+
+Ledger::Ledger(const std::filesystem::path& place, const Options& options)
+    : state_(std::make_unique<State>(State{open_store(place, options), {}})) {
+  state_->chain.advance(*state_->store);
 }
 
 Ledger::Ledger(Ledger&&) noexcept = default;
@@ -190,90 +194,75 @@ void require_same_meaning(const Account& held, const Account& asked) {
 void Ledger::open_account(const Account& account) {
   require_name(account.lineage, "lineage");
   require_part(account.budget);
-  Transaction transaction(state_->connection);
-  state_->chain.advance(state_->connection);
-  if (const auto held = state_->account(account.lineage)) {
-    require_same_meaning(*held, account);
-    return;
-  }
-  Entry entry;
-  entry.lineage = account.lineage;
-  entry.kind = "open";
-  entry.body = account_body(account).dump();
-  state_->append(std::move(entry));
-  transaction.commit();
+  state_->transact([&] {
+    if (const auto held = state_->account(account.lineage)) {
+      require_same_meaning(*held, account);
+      return false;
+    }
+    Entry entry;
+    entry.lineage = account.lineage;
+    entry.kind = "open";
+    entry.body = account_body(account).dump();
+    state_->append(std::move(entry));
+    return true;
+  });
 }
 
 void Ledger::change_budget(const std::string& lineage, const privacy::Budget& budget) {
-  Transaction transaction(state_->connection);
-  state_->chain.advance(state_->connection);
-  auto account = state_->account(lineage);
-  if (!account) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
-  }
-  account->budget.epsilon = budget.epsilon;
-  account->budget.delta = budget.delta;
-  require_part(account->budget);
-  Entry entry;
-  entry.lineage = lineage;
-  entry.kind = "budget";
-  entry.body = account_body(*account).dump();
-  entry.totals = state_->chain.totals(lineage);
-  state_->append(std::move(entry));
-  transaction.commit();
+  state_->transact([&] {
+    Account account = state_->known_account(lineage);
+    account.budget.epsilon = budget.epsilon;
+    account.budget.delta = budget.delta;
+    require_part(account.budget);
+    Entry entry;
+    entry.lineage = lineage;
+    entry.kind = "budget";
+    entry.body = account_body(account).dump();
+    entry.totals = state_->chain.totals(lineage);
+    return state_->append(std::move(entry));
+  });
 }
 
-std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& request) {
-  require_name(request.key, "key");
-  State& state = *state_;
-  Transaction transaction(state.connection);
-  state.chain.advance(state.connection);
-  const auto account = state.account(request.lineage);
-  if (!account) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("the ledger has no budget named {}", printable(request.lineage, 80)));
+// The key was reserved before: its answer, or an entry that takes the reservation over.
+std::variant<Held, StoredAnswer> Ledger::State::reserve_again(const Request& request,
+                                                              const Entry& earlier, Entry entry) {
+  if (earlier.request_digest != request.digest) {
+    throw Error(ErrorCode::conflict,
+                "this key was used for another question; use a new key for a new question");
   }
+  if (const auto closed = store->closing_of(earlier.seq)) {
+    if (closed->kind == "cancel") {
+      throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
+    }
+    return StoredAnswer{earlier.seq, Json::parse(closed->body).at("answer").get<std::string>()};
+  }
+  if (!store->is_gone(holder_of(earlier))) {
+    throw Error(ErrorCode::unavailable,
+                "the request with this key is being answered; try again in a moment");
+  }
+  // Its process died before an answer was stored, so none has left: one may still be given for the
+  // spend.
+  entry.kind = "resume";
+  entry.reservation = earlier.seq;
+  entry.body = "{}";
+  return Held{earlier.seq, append(std::move(entry)).holder,
+              privacy::event_from_json(Json::parse(earlier.body).at("event").dump())};
+}
+
+std::variant<Held, StoredAnswer> Ledger::State::reserve(const Request& request) {
+  const Account account = known_account(request.lineage);
   Entry entry;
   entry.lineage = request.lineage;
   entry.request_key = request.key;
   entry.request_digest = request.digest;
-  entry.holder = new_holder();
-  entry.totals = state.chain.totals(request.lineage);
-
-  const auto earlier =
-      state.find("SELECT * FROM entry WHERE lineage = ?1 AND request_key = ?2 AND kind = 'reserve'",
-                 request.lineage, request.key);
-  if (earlier) {
-    if (earlier->request_digest != request.digest) {
-      throw Error(ErrorCode::conflict,
-                  "this key was used for another question; use a new key for a new question");
-    }
-    if (const auto closed = state.closing(earlier->seq)) {
-      if (closed->kind == "cancel") {
-        throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
-      }
-      return StoredAnswer{earlier->seq, Json::parse(closed->body).at("answer").get<std::string>()};
-    }
-    if (!process_is_gone(process_of(state.holder_of(*earlier)))) {
-      throw Error(ErrorCode::unavailable,
-                  "the request with this key is being answered; try again in a moment");
-    }
-    // Its process died before an answer was stored, so none has left: one may still be given for
-    // the spend.
-    entry.kind = "resume";
-    entry.reservation = earlier->seq;
-    entry.body = "{}";
-    const Entry written = state.append(std::move(entry));
-    transaction.commit();
-    return privacy::Reservation(
-        earlier->seq, written.holder,
-        privacy::event_from_json(Json::parse(earlier->body).at("event").dump()));
-  }
+  entry.holder = store->new_holder();
+  entry.totals = chain.totals(request.lineage);
+  if (const auto earlier = store->reserve_of_key(request.lineage, request.key))
+    return reserve_again(request, *earlier, std::move(entry));
 
   entry.kind = "reserve";
-  entry.charge = privacy::price(request.event, account->neighbors);
-  const privacy::Budget budget = privacy::smaller(account->budget, request.budget);
+  entry.charge = privacy::price(request.event, account.neighbors);
+  const privacy::Budget budget = privacy::smaller(account.budget, request.budget);
   if (!privacy::fits(budget, privacy::add(entry.totals.charge(), entry.charge)))
     refuse(budget, entry.totals, entry.charge);
   entry.totals = plus(entry.totals, entry.charge);
@@ -282,76 +271,69 @@ std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& 
                     {"policy", request.policy_digest},
                     {"accountant", privacy::kAccountantVersion}}
                    .dump();
-  const Entry written = state.append(std::move(entry));
-  transaction.commit();
-  return privacy::Reservation(written.seq, written.holder, request.event);
+  const Entry written = append(std::move(entry));
+  return Held{written.seq, written.holder, request.event};
 }
 
-StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
-  const privacy::SpentReservation mine = std::move(spent);
-  State& state = *state_;
-  Transaction transaction(state.connection);
-  state.chain.advance(state.connection);
-  const auto reserve =
-      state.find("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", mine.entry());
+std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& request) {
+  require_name(request.key, "key");
+  auto reserved = state_->transact([&] { return state_->reserve(request); });
+  if (auto* stored = std::get_if<StoredAnswer>(&reserved)) return std::move(*stored);
+  Held held = std::get<Held>(std::move(reserved));
+  return privacy::Reservation(held.entry, std::move(held.holder), std::move(held.event));
+}
+
+// What ends a reservation.
+Entry Ledger::State::close(std::int64_t reservation, const std::string& kind,
+                           const std::string& holder, const std::string& body) {
+  const auto reserve = store->reserve_at(reservation);
   SHOAL_CHECK(reserve.has_value());
-  if (state.closing(mine.entry()) || state.holder_of(*reserve) != mine.holder()) {
+  const bool held = holder_of(*reserve) == holder && !store->closing_of(reservation);
+  Entry entry;
+  entry.lineage = reserve->lineage;
+  entry.kind = kind;
+  entry.reservation = reservation;
+  entry.request_key = reserve->request_key;
+  entry.request_digest = reserve->request_digest;
+  entry.holder = holder;
+  entry.body = body;
+  entry.totals = chain.totals(reserve->lineage);
+  if (kind == "cancel") {
+    // Whoever took a reservation over, or lost it so, cannot know that the other touched no data.
+    SHOAL_CHECK(held && reserve->holder == holder);
+    entry.totals = minus(entry.totals, reserve->charge);
+  } else if (!held) {
     throw Error(
         ErrorCode::conflict,
         "another process took this request over; retry with the same key to get its answer");
   }
-  Entry entry;
-  entry.lineage = reserve->lineage;
-  entry.kind = "settle";
-  entry.reservation = mine.entry();
-  entry.request_key = reserve->request_key;
-  entry.request_digest = reserve->request_digest;
-  entry.holder = mine.holder();
-  entry.totals = state.chain.totals(reserve->lineage);
-  entry.body = Json{{"digest", to_hex(sha256(answer))}, {"answer", std::string(answer)}}.dump();
-  state.append(std::move(entry));
-  transaction.commit();
+  return append(std::move(entry));
+}
+
+StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
+  const privacy::SpentReservation mine = std::move(spent);
+  const std::string body =
+      Json{{"digest", to_hex(sha256(answer))}, {"answer", std::string(answer)}}.dump();
+  state_->transact([&] { return state_->close(mine.entry(), "settle", mine.holder(), body); });
   return {mine.entry(), std::string(answer)};
 }
 
 void Ledger::cancel(privacy::Reservation&& reservation) {
   const privacy::Reservation mine = std::move(reservation);
   SHOAL_CHECK(!mine.touched());
-  State& state = *state_;
-  Transaction transaction(state.connection);
-  state.chain.advance(state.connection);
-  const auto reserve =
-      state.find("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", mine.entry());
-  // Whoever took a reservation over, or lost it so, cannot know that the other touched no data.
-  SHOAL_CHECK(reserve.has_value() && reserve->holder == mine.holder_ &&
-              state.holder_of(*reserve) == mine.holder_ && !state.closing(mine.entry()));
-  Entry entry;
-  entry.lineage = reserve->lineage;
-  entry.kind = "cancel";
-  entry.reservation = mine.entry();
-  entry.request_key = reserve->request_key;
-  entry.request_digest = reserve->request_digest;
-  entry.holder = mine.holder_;
-  entry.body = "{}";
-  entry.totals = minus(state.chain.totals(reserve->lineage), reserve->charge);
-  state.append(std::move(entry));
-  transaction.commit();
+  state_->transact([&] { return state_->close(mine.entry(), "cancel", mine.holder_, "{}"); });
 }
 
 privacy::Charge Ledger::total(const std::string& lineage) {
-  state_->chain.advance(state_->connection);
+  state_->chain.advance(*state_->store);
   return state_->chain.totals(lineage).charge();
 }
 
 std::vector<Spend> Ledger::spends(const std::string& lineage) {
   std::vector<Spend> spends;
-  Statement reserves(state_->connection,
-                     "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'reserve' ORDER BY seq");
-  reserves.bind(1, lineage);
-  while (reserves.step()) {
-    const Entry entry = read_entry(reserves);
+  for (const Entry& entry : state_->store->reserves(lineage)) {
     const Json body = Json::parse(entry.body);
-    const auto closed = state_->closing(entry.seq);
+    const auto closed = state_->store->closing_of(entry.seq);
     spends.push_back({entry.seq, entry.time,
                       !closed                    ? "reserved"
                       : closed->kind == "settle" ? "settled"

@@ -1,5 +1,6 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/draft.hpp>
@@ -82,7 +83,7 @@ std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy
 // contradict the ledger. What it protects cannot be another unit. True if it was opened.
 bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy) {
   std::error_code ignored;
-  if (!fs::exists(budget.ledger, ignored)) return false;
+  if (!server_schema(budget.ledger) && !fs::exists(budget.ledger, ignored)) return false;
   const ledger::Ledger ledger(budget.ledger);
   const auto account = ledger.account(budget.lineage);
   if (!account) return false;
@@ -195,10 +196,10 @@ InitResult init_policy(const InitRequest& request) {
     }
   } else {
     policy.lineage = new_lineage(policy.name);
-    ledger =
-        normal_path(request.ledger.empty() ? with_extension(output, ".ledger") : request.ledger);
+    ledger = request.ledger.empty() ? with_extension(output, ".ledger") : request.ledger;
+    if (!server_schema(ledger)) ledger = normal_path(ledger);
   }
-  policy.ledger = as_seen_from(policy.folder, ledger);
+  policy.ledger = server_schema(ledger) ? ledger : as_seen_from(policy.folder, ledger);
   result.lineage = policy.lineage;
   if (request.check) {
     for (const catalog::Table& table : policy.tables) {
@@ -236,7 +237,7 @@ engine::RowReport import_table(const fs::path& policy_path, const std::string& t
                             table->name));
   }
   const fs::path data = policy.resolve(table->source);
-  catalog::claim_budget(data, {policy.lineage, policy.resolve(policy.ledger), false});
+  catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
   engine::RowReport report = engine::import_rows(policy, *table, output);
   // The copy is the same data: it belongs to the same budget.
   catalog::write_marks(output, catalog::read_marks(data));

@@ -58,6 +58,18 @@ bool carries_marker(const catalog::Table& table) {
   return !table.is_public && table.format != catalog::SourceFormat::postgresql;
 }
 
+// None if it is yet to be made.
+std::optional<ledger::Ledger> existing_ledger(const std::filesystem::path& place,
+                                              ledger::Options options) {
+  options.create = false;
+  try {
+    return ledger::Ledger(place, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) throw;
+    return std::nullopt;
+  }
+}
+
 [[noreturn]] void lost_ledger(const std::filesystem::path& path, const std::string& lineage) {
   throw Error(ErrorCode::corrupt, fmt::format("the ledger {} does not know the budget {}, although "
                                               "it was used; restore the ledger from a "
@@ -95,7 +107,7 @@ privacy::Budget Session::policy_budget(const std::optional<ledger::Account>& acc
 
 // Every private file must belong to this budget before a question about it is paid.
 ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> tables) const {
-  const std::filesystem::path path = policy_.resolve(policy_.ledger);
+  const std::filesystem::path path = policy_.ledger_place();
   bool used = false;
   for (const catalog::Table* table : tables) {
     if (!carries_marker(*table)) continue;
@@ -103,18 +115,18 @@ ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> table
     catalog::claim_budget(data, {policy_.lineage, path, false});
     used = used || catalog::was_opened(data, policy_.lineage);
   }
-  std::error_code ignored;
-  if (used && !std::filesystem::exists(path, ignored)) lost_ledger(path, policy_.lineage);
-  ledger::Ledger ledger(path, ledger_options_);
-  const auto account = ledger.account(policy_.lineage);
+  auto ledger = used ? existing_ledger(path, ledger_options_)
+                     : std::optional<ledger::Ledger>(std::in_place, path, ledger_options_);
+  if (!ledger) lost_ledger(path, policy_.lineage);
+  const auto account = ledger->account(policy_.lineage);
   if (used && !account) lost_ledger(path, policy_.lineage);
-  ledger.open_account(
+  ledger->open_account(
       {policy_.lineage, policy_budget(account), policy_.neighbors, policy_.unit_in_words()});
   for (const catalog::Table* table : tables) {
     if (carries_marker(*table))
       catalog::mark_opened(policy_.resolve(table->source), policy_.lineage);
   }
-  return ledger;
+  return *std::move(ledger);
 }
 
 Answer Session::query(std::string_view sql, const plan::QueryOptions& options, std::string key) {
@@ -152,7 +164,7 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
 
   reservation.touch();
-  const OwnerLog log(policy_.resolve(policy_.ledger).string() + ".log");
+  const OwnerLog log(policy_.owner_log());
   std::vector<data::GroupedAggregate> exact;
   try {
     exact = engine->aggregate_groups(engine_request(plan, hash_key), log);
@@ -176,21 +188,17 @@ BudgetReport Session::budget() const {
   BudgetReport report;
   report.name = policy_.name;
   report.lineage = policy_.lineage;
-  report.ledger = policy_.resolve(policy_.ledger);
+  report.ledger = policy_.ledger_place();
   report.unit = policy_.unit_in_words();
   report.neighbors = policy_.neighbors;
   report.total = policy_budget(std::nullopt);
-  std::error_code ignored;
-  if (std::filesystem::exists(report.ledger, ignored)) {
-    ledger::Options options = ledger_options_;
-    options.create = false;
-    ledger::Ledger ledger(report.ledger, options);
-    if (const auto account = ledger.account(policy_.lineage)) {
+  if (auto ledger = existing_ledger(report.ledger, ledger_options_)) {
+    if (const auto account = ledger->account(policy_.lineage)) {
       report.opened = true;
       report.total = privacy::smaller(account->budget, policy_budget(account));
-      report.spent = ledger.total(policy_.lineage);
-      report.repriced = ledger.repriced_total(policy_.lineage);
-      report.spends = ledger.spends(policy_.lineage);
+      report.spent = ledger->total(policy_.lineage);
+      report.repriced = ledger->repriced_total(policy_.lineage);
+      report.spends = ledger->spends(policy_.lineage);
     }
   }
   if (!report.opened) {
@@ -231,7 +239,7 @@ void Session::accept_policy_budget() {
   }
   ledger::Options options = ledger_options_;
   options.create = false;
-  ledger::Ledger ledger(policy_.resolve(policy_.ledger), options);
+  ledger::Ledger ledger(policy_.ledger_place(), options);
   ledger.change_budget(policy_.lineage, policy_budget(ledger.account(policy_.lineage)));
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -35,11 +36,22 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  ~PostgresServer() {
+  ~PostgresServer() { crash(); }
+
+  // Ends it at once, as `pg_ctl stop -m immediate` does: what was not on disk is gone.
+  void crash() {
     PQfinish(connection_);
+    connection_ = nullptr;
     if (process_ <= 0) return;
     ::kill(process_, SIGQUIT);
     wait_for_child(process_);
+    process_ = -1;
+  }
+
+  // Starts it again after a crash; returns when it has recovered.
+  void restart() {
+    start();
+    connect();
   }
 
   // As the server's owner, in autocommit: tables are made and filled with it.
@@ -54,21 +66,13 @@ class PostgresServer {
 
  private:
   PostgresServer() {
-    const std::filesystem::path programs = find_programs();
     choose_user();
-    const std::string data = (folder_ / "data").string();
-    const int made = wait_for_child(start_server_child({(programs / "initdb").string(), "-D", data,
-                                                        "-U", "postgres", "-A", "trust", "-E",
-                                                        "UTF8", "--locale=C.UTF-8", "-N"}))
+    const int made = wait_for_child(start_server_child({(programs_ / "initdb").string(), "-D",
+                                                        data_, "-U", "postgres", "-A", "trust",
+                                                        "-E", "UTF8", "--locale=C.UTF-8", "-N"}))
                          .status;
     if (made != 0) throw std::runtime_error("initdb failed; its words are above");
-    process_ = start_server_child({(programs / "postgres").string(), "-D", data, "-c",
-                                   "listen_addresses=", "-c",
-                                   "unix_socket_directories=" + folder_.path().string(), "-c",
-                                   "fsync=off", "-c", "autovacuum=off", "-c",
-                                   "log_min_messages="
-                                   "panic",
-                                   "-c", "max_connections=20"});
+    start();
     for (const auto& [name, value] :
          {std::pair<const char*, std::string>{"PGHOST", folder_.path().string()},
           {"PGPORT", "5432"},
@@ -76,6 +80,13 @@ class PostgresServer {
           {"PGDATABASE", "postgres"}})
       ::setenv(name, value.c_str(), 1);
     connect();
+  }
+
+  void start() {
+    process_ = start_server_child(
+        {(programs_ / "postgres").string(), "-D", data_, "-c", "listen_addresses=", "-c",
+         "unix_socket_directories=" + folder_.path().string(), "-c", "autovacuum=off", "-c",
+         "log_min_messages=panic", "-c", "max_connections=30"});
   }
 
   static std::filesystem::path find_programs() {
@@ -135,7 +146,17 @@ class PostgresServer {
     throw std::runtime_error("the PostgreSQL server does not answer");
   }
 
-  TemporaryFolder folder_;
+  // A database is some 50 MB. The tests end the server, never the machine, so memory keeps what a
+  // disk would.
+  static Place place() {
+    std::error_code error;
+    const auto space = std::filesystem::space("/dev/shm", error);
+    return !error && space.available > (std::uintmax_t{1} << 30) ? Place::memory : Place::disk;
+  }
+
+  TemporaryFolder folder_{place()};
+  const std::filesystem::path programs_ = find_programs();
+  const std::string data_ = (folder_ / "data").string();
   uid_t user_ = 0;
   gid_t group_ = 0;
   pid_t process_ = -1;

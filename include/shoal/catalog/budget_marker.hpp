@@ -15,7 +15,7 @@ namespace shoal::catalog {
 
 struct BudgetMark {
   std::string lineage;
-  std::filesystem::path ledger;  // absolute
+  std::filesystem::path ledger;  // absolute, or on a server (base/ledger_place.hpp)
   bool opened = false;
 };
 

@@ -101,7 +101,7 @@ struct Policy {
   std::optional<Epsilon> max_epsilon_per_query;
   long long min_units = 1;  // groups of fewer units are never shown
   QueryDefaults query;
-  std::filesystem::path ledger;
+  std::filesystem::path ledger;  // as written: a file, or "postgresql:<schema>"
   EngineSettings engine;
   std::vector<Table> tables;
   std::string digest;  // of the file's text
@@ -112,6 +112,10 @@ struct Policy {
 
   const Table* find_table(std::string_view table_name, bool exact) const;
   std::filesystem::path resolve(const std::filesystem::path& path) const;
+  // The ledger's file, or its place on a server as it is written.
+  std::filesystem::path ledger_place() const;
+  // The owner's log: beside the ledger's file, or beside the policy.
+  std::filesystem::path owner_log() const;
   // The unit in words, as the ledger stores it.
   std::string unit_in_words() const;
 };

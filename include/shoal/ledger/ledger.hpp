@@ -1,7 +1,7 @@
 // The ledger: every spend, durable before data is touched, append-only, in one SQLite file that
-// several processes may use at once. What was reserved counts as spent, whatever happens
-// afterwards, unless it is cancelled before data was touched. File format and invariants:
-// src/ledger/chain.hpp.
+// several processes may use at once, or in a schema of a PostgreSQL server, for several hosts. What
+// was reserved counts as spent, whatever happens afterwards, unless it is cancelled before data was
+// touched. File format and invariants: src/ledger/chain.hpp.
 #pragma once
 
 #include <shoal/base/neighbors.hpp>
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,13 +62,15 @@ struct Options {
   std::string vfs;  // SQLite file layer; empty for the default. Crash tests put theirs here
   int busy_milliseconds = 10'000;
   bool create = true;
+  // Called before and after each exchange with a server. Crash tests die in it.
+  std::function<void()> step = {};
 };
 
 class Ledger {
  public:
-  // Opens, or makes, the ledger and verifies the whole chain. Throws corrupt, io, unavailable or
-  // not_found.
-  explicit Ledger(const std::filesystem::path& path, const Options& options = {});
+  // Opens, or makes, the ledger and verifies the whole chain. The place is a file or
+  // "postgresql:<schema>" (base/ledger_place.hpp). Throws corrupt, io, unavailable or not_found.
+  explicit Ledger(const std::filesystem::path& place, const Options& options = {});
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();

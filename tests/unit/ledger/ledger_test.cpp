@@ -1,6 +1,6 @@
 // The ledger's promises to one process: totals in integers, one answer a key, what was touched
 // stays spent, and an account that cannot change its meaning.
-#include "ledger/chain.hpp"
+#include "ledger/store.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
@@ -231,9 +231,9 @@ TEST_F(LedgerTest, ATakenOverReservationCannotBeGivenBack) {
 
 // Takes a reservation over as another process would that cannot see this one alive.
 void take_over(const std::filesystem::path& path, const privacy::Reservation& reservation) {
-  Connection connection(path, false, "", 1000);
+  const std::unique_ptr<Store> store = open_sqlite_store(path, {});
   ChainState chain;
-  chain.advance(connection);
+  chain.advance(*store);
   Entry entry;
   entry.seq = chain.last_seq() + 1;
   entry.time = "2025-01-01T00:00:00Z";
@@ -242,14 +242,8 @@ void take_over(const std::filesystem::path& path, const privacy::Reservation& re
   entry.reservation = reservation.entry();
   entry.holder = "another";
   entry.totals = chain.totals(kLineage);
-  Statement insert(connection,
-                   "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?6, '', 0, 0, ?7, ?8, 0, "
-                   "?9, 0, 0, 0, ?10, 0)");
-  insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
-  insert.bind(5, entry.reservation).bind(6, entry.holder).bind(7, entry.totals.epsilon_units);
-  insert.bind(8, entry.totals.rho_units).bind(9, entry_hash(entry, chain.last_hash()));
-  insert.bind(10, entry.totals.gaussian_units);
-  insert.step();
+  entry.hash = entry_hash(entry, chain.last_hash());
+  store->transact([&] { store->append(entry); });
 }
 
 TEST_F(LedgerTest, WhoWasTakenOverCanNeitherSettleNorGiveBack) {

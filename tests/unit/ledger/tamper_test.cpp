@@ -2,7 +2,7 @@
 //
 // The chain has no secret: who rewrites every hash from some entry on, or puts an old copy back,
 // is not noticed by it (docs/design/ledger.md). What it notices is everything less than that.
-#include "ledger/chain.hpp"
+#include "ledger/sqlite_store.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
 

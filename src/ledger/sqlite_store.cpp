@@ -1,0 +1,163 @@
+// The store in one SQLite file. Format: chain.hpp. Processes of one machine share it; one that
+// holds a reservation is named by its boot, its number and its start.
+#include "ledger/sqlite_store.hpp"
+
+#include "ledger/opening.hpp"
+#include "ledger/store.hpp"
+
+#include <shoal/base/process.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace shoal::ledger {
+
+Entry read_entry(const Statement& statement) {
+  Entry entry;
+  entry.seq = statement.integer(0);
+  entry.time = statement.text(1);
+  entry.lineage = statement.text(2);
+  entry.kind = statement.text(3);
+  entry.reservation = statement.integer(4);
+  entry.request_key = statement.text(5);
+  entry.request_digest = statement.text(6);
+  entry.holder = statement.text(7);
+  entry.body = statement.text(8);
+  entry.charge.epsilon_units = statement.optional_integer(9);
+  entry.charge.rho_units = statement.integer(10);
+  entry.totals.epsilon_units = statement.integer(11);
+  entry.totals.rho_units = statement.integer(12);
+  entry.totals.unbounded = statement.integer(13);
+  entry.hash = statement.text(14);
+  entry.charge.gaussian_units = statement.optional_integer(16);
+  const std::optional<std::int64_t> newer[] = {
+      statement.optional_integer(15), statement.optional_integer(17),
+      statement.optional_integer(18), statement.optional_integer(19)};
+  const auto present = std::count_if(std::begin(newer), std::end(newer),
+                                     [](const auto& column) { return column.has_value(); });
+  if (present < 4) {
+    entry.format = present == 0 && !entry.charge.gaussian_units ? 1 : 0;
+    return entry;
+  }
+  entry.charge.delta_units = *newer[0];
+  entry.totals.delta_units = *newer[1];
+  entry.totals.gaussian_units = *newer[2];
+  entry.totals.other = *newer[3];
+  return entry;
+}
+
+namespace {
+
+class SqliteStore final : public Store {
+ public:
+  explicit SqliteStore(Connection&& connection) : connection_(std::move(connection)) {}
+
+  std::string name() const override { return connection_.path().string(); }
+
+  // BEGIN IMMEDIATE keeps all other writers out, so the action runs once.
+  void transact(const std::function<void()>& action) override {
+    Transaction transaction(connection_);
+    action();
+    transaction.commit();
+  }
+
+  void append(const Entry& entry) override {
+    Statement insert(
+        connection_,
+        "INSERT INTO entry VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,"
+        "?19,?20)");
+    insert.bind(1, entry.seq).bind(2, entry.time).bind(3, entry.lineage).bind(4, entry.kind);
+    insert.bind(5, entry.reservation).bind(6, entry.request_key).bind(7, entry.request_digest);
+    insert.bind(8, entry.holder).bind(9, entry.body);
+    insert.bind(10, entry.charge.epsilon_units);
+    insert.bind(11, entry.charge.rho_units).bind(12, entry.totals.epsilon_units);
+    insert.bind(13, entry.totals.rho_units).bind(14, entry.totals.unbounded).bind(15, entry.hash);
+    insert.bind(16, entry.charge.delta_units).bind(17, entry.charge.gaussian_units);
+    insert.bind(18, entry.totals.delta_units).bind(19, entry.totals.gaussian_units);
+    insert.bind(20, entry.totals.other);
+    insert.step();
+  }
+
+  void read_from(std::int64_t seq, const std::function<void(const Entry&)>& action) override {
+    each("SELECT * FROM entry WHERE seq >= ?1 ORDER BY seq", action, seq);
+  }
+
+  std::optional<Entry> account_entry(const std::string& lineage) override {
+    return first(
+        "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "
+        "LIMIT 1",
+        lineage);
+  }
+
+  std::optional<Entry> reserve_of_key(const std::string& lineage, const std::string& key) override {
+    return first("SELECT * FROM entry WHERE lineage = ?1 AND request_key = ?2 AND kind = 'reserve'",
+                 lineage, key);
+  }
+
+  std::optional<Entry> reserve_at(std::int64_t seq) override {
+    return first("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", seq);
+  }
+
+  std::vector<Entry> reserves(const std::string& lineage) override {
+    std::vector<Entry> entries;
+    each(
+        "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'reserve' ORDER BY seq",
+        [&](const Entry& entry) { entries.push_back(entry); }, lineage);
+    return entries;
+  }
+
+  std::optional<Entry> closing_of(std::int64_t reservation) override {
+    return first("SELECT * FROM entry WHERE reservation = ?1 AND kind IN ('settle', 'cancel')",
+                 reservation);
+  }
+
+  std::optional<Entry> last_resume_of(std::int64_t reservation) override {
+    return first(
+        "SELECT * FROM entry WHERE reservation = ?1 AND kind = 'resume' ORDER BY seq DESC LIMIT 1",
+        reservation);
+  }
+
+  // Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter
+  // can.
+  std::string new_holder() override {
+    static std::atomic<std::uint64_t> counter{0};
+    return fmt::format("{}#{}", process_identity(), ++counter);
+  }
+
+  bool is_gone(const std::string& holder) override {
+    return process_is_gone(std::string_view(holder).substr(0, holder.find('#')));
+  }
+
+ private:
+  template <typename Value>
+  void each(const char* sql, const std::function<void(const Entry&)>& action, const Value& value) {
+    Statement statement(connection_, sql);
+    statement.bind(1, value);
+    while (statement.step()) action(read_entry(statement));
+  }
+
+  template <typename... Values>
+  std::optional<Entry> first(const char* sql, const Values&... values) {
+    Statement statement(connection_, sql);
+    int index = 0;
+    (statement.bind(++index, values), ...);
+    if (!statement.step()) return std::nullopt;
+    return read_entry(statement);
+  }
+
+  Connection connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& path,
+                                         const Options& options) {
+  return std::make_unique<SqliteStore>(open_connection(path, options));
+}
+
+}  // namespace shoal::ledger

@@ -1,0 +1,59 @@
+// Rows of a table as they are, typed by public facts: numbers, and categories as places in a public
+// list. They are secret: no getter, no printing, no copy. learn::training_rows() alone looks
+// inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal::learn {
+class TableRowsKey;
+}
+
+namespace shoal::data {
+
+// One column to read: as a number, or, with categories, as a place in that list.
+struct ColumnRequest {
+  std::string column;
+  std::vector<std::string> categories = {};
+  bool operator==(const ColumnRequest&) const = default;
+};
+
+// The place of what is missing or not listed.
+inline constexpr std::int32_t kNoCategory = -1;
+
+// One value of one row: the number or the place, as the column is.
+struct Cell {
+  double number = std::numeric_limits<double>::quiet_NaN();  // NaN: missing
+  std::int32_t category = kNoCategory;
+};
+
+class TableRows {
+ public:
+  explicit TableRows(std::size_t columns) : columns_(columns) {}
+  TableRows(TableRows&&) noexcept = default;
+  TableRows& operator=(TableRows&&) = delete;
+  TableRows(const TableRows&) = delete;
+  TableRows& operator=(const TableRows&) = delete;
+  ~TableRows() = default;
+
+  // Row after row, `columns` cells each.
+  void add(const Cell* cells) { cells_.insert(cells_.end(), cells, cells + columns_); }
+
+  // Public: the request says it.
+  std::size_t columns() const { return columns_; }
+
+  template <typename Stream>
+  friend Stream& operator<<(Stream&, const TableRows&) = delete;
+
+ private:
+  friend class ::shoal::learn::TableRowsKey;
+  std::size_t columns_;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace shoal::data

@@ -1,0 +1,50 @@
+// Fit: the only way from private rows to public weights. It takes a reservation, which only the
+// ledger makes and which cannot be used twice, and refuses unless it was made for this method's
+// event. A method is data; its event is known before training.
+//
+// To add a method: a spec with `validate(spec, problem)`, `privacy_event(spec, problem)` and
+// `train(spec, problem, rows, bits, options)` (src/learn/methods.hpp), a proof note, and a place in
+// the variant.
+#pragma once
+
+#include <shoal/learn/objective_perturbation.hpp>
+#include <shoal/learn/output_perturbation.hpp>
+#include <shoal/learn/problem.hpp>
+#include <shoal/learn/rows.hpp>
+#include <shoal/privacy/reservation.hpp>
+#include <shoal/random/bit_source.hpp>
+
+#include <functional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace shoal::learn {
+
+using Method = std::variant<ObjectivePerturbation, OutputPerturbation>;
+
+struct FitOptions {
+  unsigned threads = 0;  // 0: one a core; the result does not depend on it
+  std::function<void(int iterations)> progress = {};  // for doors; must not throw
+};
+
+// Public once the spend is settled.
+struct Fitted {
+  std::vector<double> weights;
+  privacy::SpentReservation spent;
+};
+
+// "objective", "output".
+std::string_view name(const Method& method);
+
+// Throws invalid_argument or unsupported for a problem that the method cannot take.
+privacy::Event privacy_event(const Method& method, const Problem& problem);
+
+// Throws internal, and releases nothing, unless the reservation was touched and is for the method's
+// event and the rows keep the problem's bounds. Nothing that only the rows can show makes it fail,
+// within the limits of src/learn/certificate.proof.md.
+Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
+           privacy::Reservation&& reservation, random::BitSource& bits,
+           const FitOptions& options = {});
+
+}  // namespace shoal::learn

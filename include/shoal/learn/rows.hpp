@@ -1,0 +1,129 @@
+// Rows for learning: features and a label each, in blocks, dense or sparse (CSR).
+//
+// A RowSource is plain memory that solvers read. What was made of private rows is wrapped in
+// TrainingRows, which has no getter: fit() alone looks inside.
+//
+// Invariants: every row's exact Euclidean norm is at most row_norm(), and every label is finite and
+// at most label_bound() in size, because whoever adds a row here has it clipped on the way in. The
+// blocks are the same at every visit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace shoal::learn {
+
+// A look at some rows. Dense where `columns` is null: row i has the `dimension` values from
+// i * dimension on. Else row i has the values from begins[i] to begins[i + 1], columns ascending.
+struct RowBlock {
+  std::size_t rows = 0;
+  std::size_t dimension = 0;
+  const std::uint32_t* begins = nullptr;
+  const std::uint32_t* columns = nullptr;
+  const double* values = nullptr;
+  const double* labels = nullptr;
+};
+
+// Memory that a source may read a block into. One a thread.
+struct BlockBuffer {
+  std::vector<std::uint32_t> begins = {};
+  std::vector<std::uint32_t> columns = {};
+  std::vector<double> values = {};
+  std::vector<double> labels = {};
+};
+
+// What a label may be: any number within the bound, or +1 and -1 alone.
+enum class LabelKind { number, sign };
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+
+  virtual std::size_t dimension() const = 0;
+  virtual double row_norm() const = 0;
+  virtual double label_bound() const = 0;
+  virtual LabelKind label_kind() const = 0;
+  virtual std::uint64_t row_count() const = 0;
+  virtual std::size_t block_count() const = 0;
+  // Most non-zero values of a row.
+  virtual std::size_t widest_row() const = 0;
+  // Valid until the buffer is used again. Threads may call it at once, each with its own buffer.
+  virtual RowBlock block(std::size_t index, BlockBuffer& buffer) const = 0;
+};
+
+// Rows in a block of a source in memory.
+inline constexpr std::size_t kBlockRows = 4096;
+
+// Rows in memory.
+class MemoryRows final : public RowSource {
+ public:
+  // Throws invalid_argument unless the dimension is from 1 to 2^24 and the bounds are positive and
+  // finite.
+  MemoryRows(std::size_t dimension, double row_norm, double label_bound, LabelKind kind);
+
+  // Adds a row, clipped: scaled down until its exact norm is at most row_norm. A value that is not
+  // finite counts as 0, a label as well; labels are clamped, or
+  // taken for +1 if positive and -1 otherwise. Columns ascend and are below the
+  // dimension (internal otherwise). A source has rows of one kind.
+  void add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,
+                  double label);
+  void add_dense(std::span<const double> values, double label);
+
+  std::size_t dimension() const override { return dimension_; }
+  double row_norm() const override { return row_norm_; }
+  double label_bound() const override { return label_bound_; }
+  LabelKind label_kind() const override { return kind_; }
+  std::uint64_t row_count() const override { return labels_.size(); }
+  std::size_t block_count() const override;
+  std::size_t widest_row() const override { return widest_; }
+  RowBlock block(std::size_t index, BlockBuffer& buffer) const override;
+
+ private:
+  void add_label(double label);
+
+  std::size_t dimension_;
+  double row_norm_;
+  double label_bound_;
+  LabelKind kind_;
+  std::optional<bool> sparse_;
+  std::size_t widest_ = 0;
+  std::vector<std::uint64_t> starts_;  // of the blocks' values
+  std::vector<std::uint32_t> begins_;  // within the block; one more than rows a block
+  std::vector<std::uint32_t> columns_;
+  std::vector<double> values_;
+  std::vector<double> labels_;
+};
+
+// Scales the values so that their exact Euclidean norm is at most `bound`; values that are not
+// finite become 0.
+void clip_row(std::span<double> values, double bound);
+
+// Private rows on their way to fit(). Neither printed nor copied; the number of rows is private
+// too.
+class TrainingRows {
+ public:
+  explicit TrainingRows(std::unique_ptr<RowSource> rows) : rows_(std::move(rows)) {}
+  TrainingRows(TrainingRows&&) = default;
+  TrainingRows& operator=(TrainingRows&&) = delete;
+  TrainingRows(const TrainingRows&) = delete;
+  TrainingRows& operator=(const TrainingRows&) = delete;
+
+  // Public: the pipeline says it.
+  std::size_t dimension() const { return rows_->dimension(); }
+  double row_norm() const { return rows_->row_norm(); }
+  double label_bound() const { return rows_->label_bound(); }
+  LabelKind label_kind() const { return rows_->label_kind(); }
+
+  template <typename Stream>
+  friend Stream& operator<<(Stream&, const TrainingRows&) = delete;
+
+ private:
+  friend class TrainingRowsKey;
+  std::unique_ptr<RowSource> rows_;
+};
+
+}  // namespace shoal::learn

@@ -1,0 +1,39 @@
+#include "learn/methods.hpp"
+#include "learn/training_rows_key.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/learn/fit.hpp>
+
+#include <utility>
+
+namespace shoal::learn {
+
+std::string_view name(const Method& method) {
+  constexpr std::string_view kNames[] = {"objective", "output"};
+  static_assert(std::variant_size_v<Method> == std::size(kNames));
+  return kNames[method.index()];
+}
+
+privacy::Event privacy_event(const Method& method, const Problem& problem) {
+  return std::visit([&](const auto& one) { return privacy_event(one, problem); }, method);
+}
+
+Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
+           privacy::Reservation&& reservation, random::BitSource& bits, const FitOptions& options) {
+  privacy::Reservation mine = std::move(reservation);
+  const TrainingRows secret = std::move(rows);
+  SHOAL_CHECK(mine.touched());
+  SHOAL_CHECK(privacy_event(method, problem) == mine.event());
+  SHOAL_CHECK(secret.dimension() == problem.dimension);
+  SHOAL_CHECK(secret.row_norm() <= problem.row_norm);
+  SHOAL_CHECK(secret.label_bound() <= problem.label_bound);
+  SHOAL_CHECK(!bounds(problem.loss).two_classes || secret.label_kind() == LabelKind::sign);
+  std::vector<double> weights = std::visit(
+      [&](const auto& one) {
+        return train(one, problem, TrainingRowsKey::open(secret), bits, options);
+      },
+      method);
+  return {std::move(weights), std::move(mine).spend()};
+}
+
+}  // namespace shoal::learn

@@ -1,0 +1,18 @@
+// The training of each method: rows in, private weights out. Called by fit() alone, after the
+// reservation was checked.
+#pragma once
+
+#include <shoal/learn/fit.hpp>
+
+#include <vector>
+
+namespace shoal::learn {
+
+std::vector<double> train(const ObjectivePerturbation& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const OutputPerturbation& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+
+}  // namespace shoal::learn

@@ -61,19 +61,17 @@ bool meets(const Asked& asked, double scale, double l2) {
          asked.delta;
 }
 
-// The least scale, to a few parts in 2^40, with which the bounds meet the target at this l2.
+// The least scale, to a part in 2^30, with which the bounds meet the target at this l2.
 double least_scale(const Asked& asked, double l2) {
   double above = asked.reach / asked.epsilon;
   for (int i = 0; i < 200 && !meets(asked, above, l2); ++i) above *= 2;
-  if (!meets(asked, above, l2)) {
-    l2_too_small(l2, asked.smooth / std::expm1(asked.epsilon), to_string(ObjectiveRule::tight));
-  }
+  if (!meets(asked, above, l2)) refuse("no noise within range meets this epsilon and delta");
   double below = above / 2;
   while (below > above * 0x1p-60 && meets(asked, below, l2)) {
     above = below;
     below /= 2;
   }
-  while (above - below > above * 0x1p-40) {
+  while (above - below > above * 0x1p-30) {
     const double middle = below + (above - below) / 2;
     (meets(asked, middle, l2) ? above : below) = middle;
   }
@@ -119,7 +117,12 @@ Choice tight(const Asked& asked) {
     const Choice choice = tight_logistic(asked);
     if (choice.scale > 0) return choice;
   }
-  if (asked.given_l2 > 0) return {least_scale(asked, asked.given_l2), asked.given_l2};
+  if (asked.given_l2 > 0) {
+    const double least = divide_up(asked.smooth, expm1_down(asked.epsilon));
+    if (asked.given_l2 <= least)
+      l2_too_small(asked.given_l2, least, to_string(ObjectiveRule::tight));
+    return {least_scale(asked, asked.given_l2), asked.given_l2};
+  }
   // A tenth of epsilon for the Jacobian costs a tenth more noise, and more l2 than that little
   // helps.
   Choice choice;

@@ -15,7 +15,10 @@ void add_query(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_shell(CLI::App& app);
 void add_budget(CLI::App& app);
+void add_train(CLI::App& app);
 // Tools beside the flow: no policy, no ledger.
+void add_predict(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_noise(CLI::App& app);
 void add_respond(CLI::App& app);
 void add_tally(CLI::App& app);

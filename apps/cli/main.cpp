@@ -37,8 +37,10 @@ int run(int argc, char** argv) {
       "  shoal init people.csv                 describe the data, once\n"
       "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
       "  shoal shell people.toml               the same, one question after the other\n"
+      "  shoal train people.toml --target x    learn a model from the data\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
-      "Tools that need neither policy nor ledger: noise, respond, tally, choose, calibrate, "
+      "Tools that need neither policy nor ledger: predict, evaluate, noise, respond, tally, "
+      "choose, calibrate, "
       "account, plot."};
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
@@ -49,6 +51,9 @@ int run(int argc, char** argv) {
   shoal::cli::add_explain(app);
   shoal::cli::add_shell(app);
   shoal::cli::add_budget(app);
+  shoal::cli::add_train(app);
+  shoal::cli::add_predict(app);
+  shoal::cli::add_evaluate(app);
   shoal::cli::add_noise(app);
   shoal::cli::add_respond(app);
   shoal::cli::add_tally(app);

@@ -4,6 +4,7 @@
 #include "engine/grouped_rows.hpp"
 #include "engine/number_function.hpp"
 #include "engine/source.hpp"
+#include "engine/table_rows.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -176,6 +177,11 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_rows(const std::stri
 std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const GroupedRequest& request,
                                                                    const OwnerLog& log) {
   return aggregate_rows(sql::print(request.rows, sql::Dialect::duckdb), request, log);
+}
+
+data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerLog& log) {
+  return without_details(
+      log, [&] { return read_table_rows(state_->connection, state_->table, request); });
 }
 
 namespace {

@@ -20,11 +20,6 @@
 namespace shoal::session {
 namespace {
 
-void check_key(const std::string& key) {
-  if (key.size() <= 200 && is_utf8(key, false) && printable(key, 200) == key) return;
-  throw Error(ErrorCode::invalid_argument, "a key is a plain text of at most 200 characters");
-}
-
 // Everything that makes two requests the same question. What a default fills in is part of it.
 std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy) {
   FieldBytes fields;
@@ -78,6 +73,11 @@ std::optional<ledger::Ledger> existing_ledger(const std::filesystem::path& place
 }
 
 }  // namespace
+
+void Session::check_key(const std::string& key) {
+  if (key.size() <= 200 && is_utf8(key, false) && printable(key, 200) == key) return;
+  throw Error(ErrorCode::invalid_argument, "a key is a plain text of at most 200 characters");
+}
 
 std::string privacy_statement(double epsilon, double delta, const std::string& unit,
                               Neighbors neighbors) {

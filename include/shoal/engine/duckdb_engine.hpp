@@ -9,8 +9,10 @@
 #include <shoal/catalog/key.hpp>
 #include <shoal/catalog/policy.hpp>
 #include <shoal/data/grouped_aggregate.hpp>
+#include <shoal/data/table_rows.hpp>
 #include <shoal/engine/engine.hpp>
 #include <shoal/engine/grouped_request.hpp>
+#include <shoal/engine/row_request.hpp>
 
 #include <memory>
 #include <span>
@@ -35,7 +37,11 @@ class DuckdbEngine final : public Engine {
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
 
-  // The same from rows given as SQL text in place of request.rows.
+  // Columns of the first table's rows, one row a unit, for learning. Touches the data and fails as
+  // aggregate_groups() does.
+  data::TableRows table_rows(const RowRequest& request, const OwnerLog& log);
+
+  // The same groups from rows given as SQL text in place of request.rows.
   std::vector<data::GroupedAggregate> aggregate_rows(const std::string& rows,
                                                      const GroupedRequest& request,
                                                      const OwnerLog& log);

@@ -8,6 +8,7 @@
 #include <shoal/privacy/profile.hpp>
 #include <shoal/random/bit_source.hpp>
 #include <shoal/session/answer.hpp>
+#include <shoal/session/training.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -59,6 +60,16 @@ class Session {
   Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key,
                random::BitSource& bits);
 
+  // What a training would do and cost: touches neither data nor budget.
+  TrainingPlan explain_training(const TrainOptions& options) const;
+
+  // Trains a model, once for a key, as query() asks.
+  learn::Model train(const TrainOptions& options, std::string key = "",
+                     const learn::FitOptions& fit_options = {});
+  // The same with the bits given: for tests.
+  learn::Model train(const TrainOptions& options, std::string key,
+                     const learn::FitOptions& fit_options, random::BitSource& bits);
+
   BudgetReport budget() const;
 
   // For the owner: makes the policy's total the ledger's. Throws not_found if nothing was asked
@@ -66,6 +77,7 @@ class Session {
   void accept_policy_budget();
 
  private:
+  static void check_key(const std::string& key);
   ledger::Ledger open_ledger(std::span<const catalog::Table* const> tables) const;
   privacy::Budget policy_budget(const std::optional<ledger::Account>& account) const;
 

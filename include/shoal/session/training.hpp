@@ -1,0 +1,55 @@
+// Training through the one flow: options and policy make a plan, which needs no data;
+// Session::train reserves its event, reads, fits and settles the model.
+#pragma once
+
+#include <shoal/catalog/policy.hpp>
+#include <shoal/learn/fit.hpp>
+#include <shoal/learn/model.hpp>
+#include <shoal/privacy/event.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal::session {
+
+struct TrainOptions {
+  std::string table = {};  // empty: the policy's only private table
+  std::string target = {};
+  std::string model = "logistic";          // logistic, svm, linear
+  std::string method = "auto";             // auto, objective, output
+  std::string rule = "tight";              // of objective perturbation
+  std::optional<double> epsilon = {};      // none: the policy's default
+  std::optional<double> delta = {};        // none: the policy's default, else pure
+  std::vector<std::string> features = {};  // none: every column with public bounds or categories
+  double row_norm = 1;
+  std::optional<double> intercept = {};  // the constant feature; none: 1 without categories, else 0
+  std::optional<double> l2 = {};         // none: chosen by public facts
+  double l1 = 0;
+  std::optional<double> radius = {};  // confines the weights to an l2_ball
+  double weight_norm = 10;            // a public guess of the weights' length, for the choice of l2
+};
+
+// What a training will do and cost. The same whatever the rows say.
+struct TrainingPlan {
+  std::string table;
+  std::string model;
+  learn::Pipeline pipeline;
+  learn::Target target;
+  learn::Problem problem;
+  learn::Method method;
+  std::string reason;  // why this method and these parameters
+  double epsilon = 0;
+  double delta = 0;
+  privacy::Event event;
+};
+
+// Throws, before anything is spent, for whatever public facts show to be wrong, naming the
+// condition and a remedy.
+TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options);
+
+// The plan as lines of text: what is learnt, with which noise, at which cost.
+std::string describe(const TrainingPlan& plan, const catalog::Policy& policy);
+
+}  // namespace shoal::session

@@ -1,0 +1,25 @@
+// Rows of one table for learning: the columns of a request as numbers and places in public lists,
+// one row a unit.
+//
+// Invariant: which row of a person counts is a function of that person's rows as a set, of the
+// request and of its key, so adding or removing a person adds or removes one row. Rows come in the
+// order of the file or, where persons have been reduced to a row each, of a hash of the person.
+#pragma once
+
+#include "engine/duckdb_connection.hpp"
+
+#include <shoal/catalog/policy.hpp>
+#include <shoal/data/table_rows.hpp>
+#include <shoal/engine/row_request.hpp>
+
+#include <string>
+
+namespace shoal::engine {
+
+std::string table_rows_sql(const catalog::Table& table, const RowRequest& request);
+
+// Throws DuckdbFailure.
+data::TableRows read_table_rows(DuckdbConnection& connection, const catalog::Table& table,
+                                const RowRequest& request);
+
+}  // namespace shoal::engine

@@ -1,0 +1,115 @@
+// Session::train: reserve -> read -> fit -> settle.
+#include "session/answer_clock.hpp"
+
+#include <shoal/base/digest.hpp>
+#include <shoal/base/error.hpp>
+#include <shoal/base/owner_log.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/random/secure_source.hpp>
+#include <shoal/session/session.hpp>
+#include <shoal/session/training.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace shoal::session {
+namespace {
+
+constexpr const char* kFailed =
+    "the model could not be trained; what it cost is spent, and the reason is in the data owner's "
+    "log";
+
+std::string training_digest(const TrainingPlan& plan, const catalog::Policy& policy) {
+  FieldBytes fields;
+  fields.add("train").add(plan.table).add(plan.model);
+  fields.add(learn::to_json(plan.pipeline)).add(learn::to_json(plan.target));
+  fields.add(describe(plan, policy)).add(privacy::to_json(plan.event)).add(policy.digest);
+  return to_hex(sha256(fields.bytes()));
+}
+
+double l2_of(const learn::Method& method) {
+  return std::visit([](const auto& one) { return one.l2; }, method);
+}
+
+learn::Model model_of(const TrainingPlan& plan, const catalog::Policy& policy,
+                      std::vector<double> weights) {
+  learn::Model model;
+  model.shoal_version = SHOAL_VERSION;
+  model.method = learn::name(plan.method);
+  model.loss = plan.problem.loss;
+  model.pipeline = plan.pipeline;
+  model.target = plan.target;
+  model.weights = std::move(weights);
+  model.l2 = l2_of(plan.method);
+  model.privacy = {plan.epsilon,
+                   plan.delta,
+                   policy.neighbors,
+                   policy.unit_in_words(),
+                   "this model is " + privacy_statement(plan.epsilon, plan.delta,
+                                                        policy.unit_in_words(), policy.neighbors),
+                   privacy::to_json(plan.event)};
+  return model;
+}
+
+learn::Model stored_model(const std::string& text) {
+  if (text.starts_with("{\"failure\"")) answer_from_json(text);
+  return learn::model_from_json(text);
+}
+
+}  // namespace
+
+TrainingPlan Session::explain_training(const TrainOptions& options) const {
+  return plan_training(policy_, options);
+}
+
+learn::Model Session::train(const TrainOptions& options, std::string key,
+                            const learn::FitOptions& fit_options) {
+  random::SecureSource bits;
+  return train(options, std::move(key), fit_options, bits);
+}
+
+learn::Model Session::train(const TrainOptions& options, std::string key,
+                            const learn::FitOptions& fit_options, random::BitSource& bits) {
+  const AnswerClock clock(policy_.query.time_steps);
+  const TrainingPlan plan = explain_training(options);
+  const std::string digest = training_digest(plan, policy_);
+  if (key.empty()) key = "same-" + digest;
+  check_key(key);
+  const std::array tables = {policy_.find_table(plan.table, true)};
+  engine::DuckdbEngine engine(policy_, tables);
+  const engine::RowRequest request{
+      learn::column_requests(plan.pipeline, plan.target),
+      policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
+      {bits.next_u64(), bits.next_u64()}};
+  ledger::Ledger ledger = open_ledger(tables);
+  auto reserved = ledger.reserve(
+      {policy_.lineage, key, digest,
+       fmt::format("train {} to predict {}", plan.model, printable(plan.target.column, 200)),
+       policy_.digest, policy_budget(ledger.account(policy_.lineage)), plan.event});
+  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
+    return stored_model(stored->answer);
+  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
+
+  reservation.touch();
+  const OwnerLog log(policy_.resolve(policy_.ledger).string() + ".log");
+  std::optional<learn::TrainingRows> rows;
+  try {
+    rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target));
+  } catch (const std::exception& failure) {
+    log.write("training failed while reading", failure.what());
+    ledger.settle(std::move(reservation).spend(), failure_json(kFailed));
+    clock.wait();
+    throw Error(ErrorCode::internal, kFailed);
+  }
+  learn::Fitted fitted = learn::fit(plan.problem, plan.method, *std::move(rows),
+                                    std::move(reservation), bits, fit_options);
+  const learn::Model model = model_of(plan, policy_, std::move(fitted.weights));
+  const ledger::StoredAnswer stored = ledger.settle(std::move(fitted.spent), learn::to_json(model));
+  clock.wait();
+  return stored_model(stored.answer);
+}
+
+}  // namespace shoal::session

@@ -188,11 +188,26 @@ std::optional<std::int64_t> ThresholdWatch::questions_left() const {
   return state_->spec.questions - state_->asked;
 }
 
+namespace {
+
+std::string saved(const SparseVector& spec, Int128 threshold, std::int64_t asked,
+                  std::int64_t hits) {
+  return fmt::format("{{\"spec\": {}, \"threshold_noise\": {}, \"asked\": {}, \"hits\": {}}}",
+                     to_json(spec), shoal::to_string(threshold), asked, hits);
+}
+
+}  // namespace
+
 std::string ThresholdWatch::save() const {
   const State& state = *state_;
-  return fmt::format("{{\"spec\": {}, \"threshold_noise\": {}, \"asked\": {}, \"hits\": {}}}",
-                     to_json(state.spec), shoal::to_string(state.threshold), state.asked,
-                     state.hits);
+  return saved(state.spec, state.threshold, state.asked, state.hits);
+}
+
+std::string ThresholdWatch::save_exhausted() const {
+  const State& state = *state_;
+  std::int64_t asked = std::max(state.asked, state.spec.hits);
+  if (state.spec.questions != 0) asked = state.spec.questions;
+  return saved(state.spec, 0, asked, std::min(state.spec.hits, asked));
 }
 
 }  // namespace shoal::mechanism

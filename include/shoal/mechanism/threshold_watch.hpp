@@ -59,6 +59,9 @@ class ThresholdWatch {
   // One line of JSON. Secret: it holds the noise of the threshold. Noise that was drawn ahead is
   // left out, so a resumed object draws its own.
   std::string save() const;
+  // The same with no hits left: what to keep on disk while answers leave, so that a crash ends it
+  // instead of forking it.
+  std::string save_exhausted() const;
 
  private:
   struct State;

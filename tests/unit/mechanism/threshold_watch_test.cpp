@@ -132,6 +132,17 @@ TEST(ThresholdWatch, StopsAfterItsHits) {
   EXPECT_EQ(ThresholdWatch(watch.save(), bits).ask(1 << 20, 0).verdict, Verdict::halted);
 }
 
+TEST(ThresholdWatch, AnExhaustedStateIsExhausted) {
+  test::SeededSource bits(61);
+  for (const std::int64_t questions : {0, 2, 400}) {
+    SparseVector spec = spec_of(SparseNoise::geometric, 3, false);
+    spec.questions = questions;
+    const ThresholdWatch watch(spec, bits);
+    EXPECT_TRUE(ThresholdWatch(watch.save_exhausted(), bits).halted());
+    EXPECT_FALSE(watch.halted());
+  }
+}
+
 TEST(ThresholdWatch, StopsAfterItsQuestions) {
   test::SeededSource bits(7);
   ThresholdWatch watch(spec_of(SparseNoise::gaussian, 3, false), bits);

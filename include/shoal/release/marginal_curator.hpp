@@ -1,0 +1,98 @@
+// The curator of marginals: holds the rows of one table and one reservation, and lets noisy
+// marginals and private choices out, as many as the reservation pays for. What is asked next may
+// depend on what came out before. Proof note: src/release/marginal_curator.proof.md.
+//
+// Invariants:
+// - Every measurement and choice is charged before any noise is drawn. One that does not fit is
+//   refused, and costs nothing.
+// - The reserved event says which charge counts: `zcdp` the rho, `pure` the epsilon.
+// - All noise is exact and all scores are exact integers. Refusals depend on public facts only.
+#pragma once
+
+#include <shoal/base/int128.hpp>
+#include <shoal/base/neighbors.hpp>
+#include <shoal/data/coded_table.hpp>
+#include <shoal/data/marginal_tables.hpp>
+#include <shoal/privacy/charge.hpp>
+#include <shoal/privacy/reservation.hpp>
+#include <shoal/random/bit_source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace shoal::release {
+
+// Expected counts are given in these fractions of a row, so that scores are integers.
+inline constexpr std::int64_t kExpectedSteps = 256;
+
+// One marginal to choose from. Its score is weight * (kExpectedSteps * counts - expected, in L1
+// norm, - penalty). All of it is public.
+struct MarginalCandidate {
+  data::AttributeSet set;
+  std::span<const std::int64_t> expected;  // one a cell, in steps
+  std::int64_t penalty = 0;                // in steps
+  std::int64_t weight = 1;                 // from 1 to 2^32
+};
+
+// Whom a table protects: nobody has more than `rows_per_unit` rows in it.
+struct MarginalUnit {
+  std::int64_t rows_per_unit = 1;
+  Neighbors neighbors = Neighbors::add_remove;
+};
+
+// What one measurement with noise of this sigma in every cell costs, and one choice at this scale
+// (in score steps) among candidates of at most this weight.
+privacy::Event marginal_event(double sigma, const MarginalUnit& unit);
+privacy::Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit& unit);
+
+class MarginalCurator {
+ public:
+  // Takes a reservation that was touched, of a `zcdp` or a `pure` event. Keeps a reference to
+  // `bits`. Throws internal otherwise, and invalid_argument for a unit without rows.
+  MarginalCurator(privacy::Reservation&& reservation, data::CodedTable&& table, MarginalUnit unit,
+                  int threads, random::BitSource& bits);
+
+  // Public.
+  const std::vector<std::uint32_t>& sizes() const { return table_.sizes(); }
+  const MarginalUnit& unit() const { return unit_; }
+  double rho_left() const;      // rounded down
+  double epsilon_left() const;  // rounded down; 0 if the reserved event is `zcdp`
+
+  // Counts these marginals in one pass; others are counted when they are asked for.
+  void prepare(std::span<const data::AttributeSet> sets);
+
+  // Whether the charge of this event still fits.
+  bool affords(const privacy::Event& event) const;
+
+  // The counts of a marginal, each with discrete Gaussian noise of its own. Throws budget_exceeded
+  // if that does not fit.
+  std::vector<std::int64_t> measure(data::AttributeSet set, double sigma);
+
+  // Which candidate the exponential mechanism with this scale chooses. Throws budget_exceeded if
+  // that does not fit, and invalid_argument for no candidates or expected counts of another size.
+  std::size_t choose(std::span<const MarginalCandidate> candidates, double scale);
+
+  // Gives up the table for the right to settle.
+  privacy::SpentReservation finish() && { return std::move(reservation_).spend(); }
+
+ private:
+  void charge(const privacy::Event& event);
+  const std::vector<std::int64_t>& counts(data::AttributeSet set);
+  Int128 score(const MarginalCandidate& candidate);
+
+  privacy::Reservation reservation_;
+  data::CodedTable table_;
+  MarginalUnit unit_;
+  int threads_;
+  random::BitSource& bits_;
+  bool pure_ = false;
+  privacy::Charge limit_;
+  privacy::Charge spent_;
+  std::vector<data::MarginalTables> tables_;
+  std::map<data::AttributeSet, std::pair<std::size_t, std::size_t>> index_;
+};
+
+}  // namespace shoal::release

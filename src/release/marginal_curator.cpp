@@ -1,0 +1,171 @@
+#include <shoal/base/error.hpp>
+#include <shoal/mechanism/discrete_gaussian.hpp>
+#include <shoal/mechanism/exponential_mechanism.hpp>
+#include <shoal/mechanism/selector.hpp>
+#include <shoal/numeric/directed.hpp>
+#include <shoal/random/discrete_gaussian.hpp>
+#include <shoal/release/marginal_curator.hpp>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace shoal::release {
+
+// The one reader of exact marginals.
+class MarginalTablesKey {
+ public:
+  static const std::vector<std::int64_t>& counts(const data::MarginalTables& tables,
+                                                 std::size_t which) {
+    return tables.counts_[which];
+  }
+};
+
+namespace {
+
+using mechanism::ScoreChange;
+using mechanism::ScoreSensitivity;
+using privacy::Event;
+
+constexpr std::int64_t kMaxWeight = std::int64_t{1} << 32;
+constexpr Int128 kMaxExpected = Int128{1} << 60;  // with 2^40 rows, distances stay below 2^61
+constexpr std::int64_t kMaxRowsPerUnit = 1'000'000;
+
+double units_down(std::int64_t limit, std::int64_t spent, int decimals) {
+  const auto left = static_cast<double>(limit - spent);
+  return std::max(0.0, numeric::divide_down(numeric::step_down(left), std::pow(10.0, decimals)));
+}
+
+}  // namespace
+
+// Somebody who comes or goes moves the counts of all cells together by rows_per_unit in L1, hence
+// in L2; somebody exchanged does that twice.
+Event marginal_event(double sigma, const MarginalUnit& unit) {
+  const auto rows = static_cast<double>(unit.rows_per_unit);
+  const Event once = privacy::event::DiscreteGaussian{sigma, rows, rows};
+  if (unit.neighbors == Neighbors::add_remove) return once;
+  return privacy::event::Repeat{2, once};
+}
+
+Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit& unit) {
+  const std::int64_t moves = unit.neighbors == Neighbors::add_remove ? 1 : 2;
+  const std::int64_t steps = kExpectedSteps * largest_weight * unit.rows_per_unit * moves;
+  return privacy_event(mechanism::ExponentialMechanism{scale},
+                       ScoreSensitivity{Sensitivity(steps), ScoreChange::two_sided});
+}
+
+MarginalCurator::MarginalCurator(privacy::Reservation&& reservation, data::CodedTable&& table,
+                                 MarginalUnit unit, int threads, random::BitSource& bits)
+    : reservation_(std::move(reservation)),
+      table_(std::move(table)),
+      unit_(unit),
+      threads_(threads),
+      bits_(bits) {
+  SHOAL_CHECK(reservation_.touched());
+  if (unit.rows_per_unit < 1 || unit.rows_per_unit > kMaxRowsPerUnit) {
+    throw Error(ErrorCode::invalid_argument, std::to_string(unit.rows_per_unit) +
+                                                 " rows of one unit are out of range: give 1 to " +
+                                                 std::to_string(kMaxRowsPerUnit));
+  }
+  const Event::Node& node = reservation_.event().node();
+  pure_ = std::holds_alternative<privacy::event::Pure>(node);
+  SHOAL_CHECK(pure_ || std::holds_alternative<privacy::event::Zcdp>(node));
+  limit_ = price(reservation_.event(), unit.neighbors);
+}
+
+double MarginalCurator::rho_left() const {
+  return units_down(limit_.rho_units, spent_.rho_units, privacy::kRhoDecimals);
+}
+
+double MarginalCurator::epsilon_left() const {
+  if (!pure_ || !limit_.epsilon_units || !spent_.epsilon_units) return 0;
+  return units_down(*limit_.epsilon_units, *spent_.epsilon_units, privacy::kEpsilonDecimals);
+}
+
+bool MarginalCurator::affords(const Event& event) const {
+  const privacy::Charge after = add(spent_, price(event, unit_.neighbors));
+  if (after.delta_units > limit_.delta_units) return false;
+  if (pure_) return after.epsilon_units && *after.epsilon_units <= *limit_.epsilon_units;
+  return after.rho_units <= limit_.rho_units;
+}
+
+void MarginalCurator::charge(const Event& event) {
+  if (!affords(event)) {
+    throw Error(ErrorCode::budget_exceeded,
+                "what was reserved does not pay for this step: use more noise, or reserve more");
+  }
+  spent_ = add(spent_, price(event, unit_.neighbors));
+}
+
+void MarginalCurator::prepare(std::span<const data::AttributeSet> sets) {
+  std::vector<data::AttributeSet> missing;
+  for (const data::AttributeSet set : sets) {
+    if (!index_.contains(set)) {
+      index_[set] = {tables_.size(), missing.size()};
+      missing.push_back(set);
+    }
+  }
+  if (!missing.empty()) tables_.push_back(count_marginals(table_, missing, threads_));
+}
+
+const std::vector<std::int64_t>& MarginalCurator::counts(data::AttributeSet set) {
+  prepare({&set, 1});
+  const auto [batch, place] = index_.at(set);
+  return MarginalTablesKey::counts(tables_[batch], place);
+}
+
+std::vector<std::int64_t> MarginalCurator::measure(data::AttributeSet set, double sigma) {
+  const random::DiscreteGaussianSampler sampler(sigma);
+  charge(marginal_event(sigma, unit_));
+  const auto cells = static_cast<std::size_t>(data::cell_count(sizes(), set));
+  std::vector<std::int64_t> noisy(cells);
+  sampler.fill(noisy, bits_);
+  const std::vector<std::int64_t>& exact = counts(set);
+  for (std::size_t i = 0; i < cells; ++i) {
+    noisy[i] = static_cast<std::int64_t>(Int128{exact[i]} + noisy[i]);
+  }
+  return noisy;
+}
+
+Int128 MarginalCurator::score(const MarginalCandidate& candidate) {
+  const std::vector<std::int64_t>& exact = counts(candidate.set);
+  std::int64_t distance = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const std::int64_t gap = exact[i] * kExpectedSteps - candidate.expected[i];
+    distance += gap < 0 ? -gap : gap;
+  }
+  return Int128{candidate.weight} * (Int128{distance} - candidate.penalty);
+}
+
+std::size_t MarginalCurator::choose(std::span<const MarginalCandidate> candidates, double scale) {
+  if (candidates.empty()) {
+    throw Error(ErrorCode::invalid_argument, "there is no marginal to choose from");
+  }
+  std::int64_t largest = 1;
+  std::vector<data::AttributeSet> sets;
+  for (const MarginalCandidate& candidate : candidates) {
+    const std::int64_t cells = data::cell_count(sizes(), candidate.set);
+    if (static_cast<std::int64_t>(candidate.expected.size()) != cells || candidate.weight < 1 ||
+        candidate.weight > kMaxWeight) {
+      throw Error(ErrorCode::invalid_argument,
+                  "a candidate needs a weight from 1 to 2^32 and one expected count for each of " +
+                      std::to_string(cells) + " cells");
+    }
+    Int128 total = 0;
+    for (const std::int64_t steps : candidate.expected) total += steps < 0 ? -Int128{steps} : steps;
+    if (total > kMaxExpected) {
+      throw Error(ErrorCode::invalid_argument,
+                  "expected counts may not add up to more than 2^60 steps: scale them down");
+    }
+    largest = std::max(largest, candidate.weight);
+    sets.push_back(candidate.set);
+  }
+  const mechanism::ExponentialMechanism spec{scale};
+  charge(choice_event(scale, largest, unit_));
+  prepare(sets);
+  mechanism::Selector selector = mechanism::make_selector(spec, bits_);
+  for (const MarginalCandidate& candidate : candidates) selector.offer(score(candidate));
+  return selector.result().front();
+}
+
+}  // namespace shoal::release

@@ -1,0 +1,48 @@
+// A ledger with room, reservations from it, and small coded tables, for tests of what curators let
+// out.
+#pragma once
+
+#include "support/ledger_requests.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <shoal/data/coded_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shoal::test {
+
+class CuratorTest : public testing::Test {
+ protected:
+  void SetUp() override { ledger_.open_account(account_of(1000, 1e-3)); }
+
+  privacy::Reservation reserve(const privacy::Event& event) {
+    ledger::Request request = request_of("key" + std::to_string(++requests_), 1);
+    request.budget = {Epsilon(1000), Delta(1e-3)};
+    request.event = event;
+    privacy::Reservation reservation = test::reserve(ledger_, request);
+    reservation.touch();
+    return reservation;
+  }
+
+  TemporaryFolder folder_;
+  ledger::Ledger ledger_{folder_ / "ledger"};
+  int requests_ = 0;
+};
+
+// Rows of codes, a row each.
+inline data::CodedTable coded_table(std::vector<std::uint32_t> sizes,
+                                    const std::vector<std::vector<std::uint16_t>>& rows) {
+  data::CodedTable table(sizes);
+  for (std::size_t j = 0; j < sizes.size(); ++j) {
+    std::vector<std::uint16_t> column;
+    for (const auto& row : rows) column.push_back(row[j]);
+    table.append(j, column);
+  }
+  return table;
+}
+
+}  // namespace shoal::test

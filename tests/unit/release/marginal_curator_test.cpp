@@ -1,0 +1,139 @@
+// The curator: what comes out is the exact marginal plus the noise that was charged, choices follow
+// the exponential law of exact scores, and nothing comes out beyond what was reserved.
+#include "support/curator_fixture.hpp"
+#include "support/seeded_source.hpp"
+
+#include <shoal/mechanism/exponential_mechanism.hpp>
+#include <shoal/mechanism/selector.hpp>
+#include <shoal/random/discrete_gaussian.hpp>
+#include <shoal/release/marginal_curator.hpp>
+
+#include <cmath>
+
+namespace shoal::release {
+namespace {
+
+using data::AttributeSet;
+using test::code_of;
+using test::coded_table;
+
+const std::vector<std::vector<std::uint16_t>> kRows = {{0, 2, 1}, {1, 0, 1}, {1, 2, 0},
+                                                       {1, 2, 1}, {0, 1, 0}, {1, 2, 1}};
+const std::vector<std::uint32_t> kSizes = {2, 3, 2};
+
+class MarginalCuratorTest : public test::CuratorTest {
+ protected:
+  MarginalCurator curator(double rho, random::BitSource& bits, MarginalUnit unit = {}) {
+    return MarginalCurator(reserve(privacy::event::Zcdp{rho}), coded_table(kSizes, kRows), unit, 2,
+                           bits);
+  }
+};
+
+TEST_F(MarginalCuratorTest, MeasuresExactCountsPlusTheNoise) {
+  const std::vector<std::int64_t> first_and_second = {0, 1, 1, 1, 0, 3};
+  test::SeededSource expected_bits(5);
+  std::vector<std::int64_t> noise(6);
+  random::DiscreteGaussianSampler(3.5).fill(noise, expected_bits);
+  test::SeededSource bits(5);
+  MarginalCurator mine = curator(1, bits);
+  const auto noisy = mine.measure(AttributeSet::of({0, 1}), 3.5);
+  ASSERT_EQ(noisy.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(noisy[i], first_and_second[i] + noise[i]) << i;
+}
+
+TEST_F(MarginalCuratorTest, PreparedAndUnpreparedCountsAgree) {
+  const std::vector<AttributeSet> sets = {AttributeSet::of({2}), AttributeSet::of({0, 2}),
+                                          AttributeSet::of({0, 1, 2})};
+  test::SeededSource bits(6);
+  test::SeededSource same_bits(6);
+  MarginalCurator one = curator(10, bits);
+  MarginalCurator other = curator(10, same_bits);
+  one.prepare(sets);
+  for (const AttributeSet set : sets) EXPECT_EQ(one.measure(set, 1), other.measure(set, 1));
+}
+
+TEST_F(MarginalCuratorTest, ChargesEachMeasurementAndStopsAtTheReservation) {
+  test::SeededSource bits(1);
+  MarginalCurator mine = curator(0.02, bits);
+  EXPECT_NEAR(mine.rho_left(), 0.02, 1e-12);
+  mine.measure(AttributeSet::of({0}), 10);  // 1 / 200
+  EXPECT_NEAR(mine.rho_left(), 0.015, 1e-12);
+  mine.measure(AttributeSet::of({1}), 10);
+  mine.measure(AttributeSet::of({1}), 10);
+  EXPECT_EQ(code_of([&] { mine.measure(AttributeSet::of({2}), 9.9); }), ErrorCode::budget_exceeded);
+  EXPECT_NEAR(mine.rho_left(), 0.005, 1e-12);
+  mine.measure(AttributeSet::of({2}), 10);
+  EXPECT_LT(mine.rho_left(), 1e-12);
+  EXPECT_EQ(code_of([&] { mine.measure(AttributeSet::of({2}), 1e6); }), ErrorCode::budget_exceeded);
+}
+
+TEST_F(MarginalCuratorTest, AnExchangeCostsTwiceAndRowsOfAPersonTheirSquare) {
+  test::SeededSource bits(1);
+  MarginalCurator exchange = curator(1, bits, {1, Neighbors::replace_one});
+  exchange.measure(AttributeSet::of({0}), 10);
+  EXPECT_NEAR(exchange.rho_left(), 0.99, 1e-12);
+  MarginalCurator many = curator(1, bits, {3, Neighbors::add_remove});
+  many.measure(AttributeSet::of({0}), 10);
+  EXPECT_NEAR(many.rho_left(), 1 - 9.0 / 200, 1e-12);
+}
+
+TEST_F(MarginalCuratorTest, ChoiceCostsOneEighthOfItsEpsilonSquared) {
+  test::SeededSource bits(1);
+  MarginalCurator mine = curator(1, bits);
+  const std::vector<std::int64_t> expected(2);
+  const std::vector<MarginalCandidate> candidates = {{AttributeSet::of({0}), expected, 0, 5},
+                                                     {AttributeSet::of({2}), expected, 0, 2}};
+  mine.choose(candidates, 2 * 5 * 256 / 0.4);  // epsilon 0.4
+  EXPECT_NEAR(mine.rho_left(), 1 - 0.02, 1e-9);
+  EXPECT_EQ(code_of([&] { mine.choose(candidates, 100); }), ErrorCode::budget_exceeded);
+}
+
+TEST_F(MarginalCuratorTest, ChoosesAsTheExponentialMechanismOfTheScoresDoes) {
+  // Column 0 counts (2, 4), column 2 counts (2, 4).
+  const std::vector<std::int64_t> flat = {3 * 256, 3 * 256};
+  const std::vector<std::int64_t> skew = {256, 256 / 2};
+  const std::vector<MarginalCandidate> candidates = {{AttributeSet::of({0}), flat, 100, 3},
+                                                     {AttributeSet::of({2}), skew, -7, 2}};
+  const std::vector<Int128> scores = {3 * (512 - 100), 2 * (256 + 3 * 256 + 128 + 7)};
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    test::SeededSource bits(seed);
+    test::SeededSource same(seed);
+    MarginalCurator mine = curator(1, bits);
+    const mechanism::ExponentialMechanism spec{700.5};
+    EXPECT_EQ(mine.choose(candidates, 700.5), mechanism::select(spec, scores, same).front());
+  }
+}
+
+TEST_F(MarginalCuratorTest, RefusesWhatWasNotReservedForIt) {
+  test::SeededSource bits(1);
+  EXPECT_EQ(code_of([&] {
+              MarginalCurator(reserve(privacy::event::DiscreteGaussian{1, 1}),
+                              coded_table(kSizes, kRows), {}, 1, bits);
+            }),
+            ErrorCode::internal);
+  MarginalCurator pure(reserve(privacy::event::Pure{1}), coded_table(kSizes, kRows), {}, 1, bits);
+  EXPECT_EQ(code_of([&] { pure.measure(AttributeSet::of({0}), 1000); }),
+            ErrorCode::budget_exceeded);
+  const std::vector<std::int64_t> expected(2);
+  const std::vector<MarginalCandidate> one = {{AttributeSet::of({0}), expected, 0, 1}};
+  pure.choose(one, 2 * 256 / 0.75);
+  EXPECT_NEAR(pure.epsilon_left(), 0.25, 1e-9);
+}
+
+TEST_F(MarginalCuratorTest, RefusesCandidatesThatDoNotFit) {
+  test::SeededSource bits(1);
+  MarginalCurator mine = curator(1, bits);
+  const std::vector<std::int64_t> expected(2);
+  const std::vector<std::int64_t> huge(2, std::int64_t{1} << 61);
+  const auto refused = [&](MarginalCandidate candidate) {
+    return code_of([&] { mine.choose({&candidate, 1}, 1e9); }) == ErrorCode::invalid_argument;
+  };
+  EXPECT_EQ(code_of([&] { mine.choose({}, 1e9); }), ErrorCode::invalid_argument);
+  EXPECT_TRUE(refused({AttributeSet::of({1}), expected, 0, 1}));
+  EXPECT_TRUE(refused({AttributeSet::of({0}), expected, 0, 0}));
+  EXPECT_TRUE(refused({AttributeSet::of({0}), huge, 0, 1}));
+  EXPECT_NEAR(mine.rho_left(), 1, 1e-12);
+}
+
+}  // namespace
+}  // namespace shoal::release

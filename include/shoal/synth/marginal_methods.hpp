@@ -1,0 +1,43 @@
+// Methods that measure marginals and fit a graphical model to them: what they take, and what they
+// leave behind for the report. MST and AIM follow their publications; see mst.hpp, aim.hpp and
+// gain.hpp.
+#pragma once
+
+#include <shoal/release/marginal_curator.hpp>
+#include <shoal/synth/graphical_model.hpp>
+#include <shoal/synth/workload.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace shoal::synth {
+
+// One step that was paid for, in order.
+struct SynthesisStep {
+  data::AttributeSet set;
+  double sigma = 0;         // of the noise in each cell
+  double choice_scale = 0;  // 0: it was not chosen, but measured by plan
+  int fit_iterations = 0;
+};
+
+// Called after each step with the share of the budget that is spent: for progress bars.
+using Progress = std::function<void(double share)>;
+
+struct MethodOptions {
+  // Of the cells of all cliques: 131,072 are one megabyte.
+  std::int64_t max_model_cells = 131'072;
+  FitOptions fit;
+  FitOptions final_fit;  // of the last model, which is the one that counts
+  int threads = 2;
+  Progress progress;
+};
+
+struct Synthesis {
+  GraphicalModel model;
+  std::vector<SynthesisStep> steps;
+  std::vector<NoisyMarginal> measurements;
+};
+
+}  // namespace shoal::synth

@@ -1,0 +1,61 @@
+// A junction tree with its tables: belief propagation for a density proportional to
+// exp(sum of potentials), each a table of logarithms over a set of columns.
+//
+// Tables hold probabilities, not logarithms: each potential is shifted by its largest value and
+// exponentiated once, on its own small table, so a clique is only ever multiplied and added up. A
+// cell that underflows has probability below 1e-300 of its table's largest, and counts as none.
+#pragma once
+
+#include "synth/contraction.hpp"
+#include "synth/junction_tree.hpp"
+#include "synth/table_projection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace shoal::synth {
+
+class BeliefTree {
+ public:
+  // One potential for each of the sets.
+  BeliefTree(std::vector<std::uint32_t> sizes, std::span<const data::AttributeSet> sets);
+
+  const JunctionTree& tree() const { return tree_; }
+  const std::vector<std::uint32_t>& sizes() const { return sizes_; }
+  std::int64_t cells() const;
+
+  // Makes every table the marginal of the density of these potentials, one table of logarithms a
+  // set. Gives the logarithm of the normalising constant.
+  double calibrate(std::span<const std::vector<double>> potentials);
+
+  // The marginal of set number i, from the tables as they are calibrated.
+  void potential_marginal(std::size_t i, std::span<double> cells) const;
+
+  // Of clique number i, and of its separator from its parent.
+  std::span<const double> belief(std::size_t i) const { return beliefs_[i]; }
+  std::span<const double> separator(std::size_t i) const { return separators_[i]; }
+
+ private:
+  struct Place {
+    std::size_t clique;
+    TableProjection projection;
+  };
+  double load(std::span<const std::vector<double>> potentials);
+  double collect();
+  void distribute();
+
+  std::vector<std::uint32_t> sizes_;
+  JunctionTree tree_;
+  std::vector<Place> places_;                      // of each potential
+  std::vector<std::vector<std::size_t>> holders_;  // the potentials of each clique
+  std::vector<TableProjection> to_separator_;      // from each clique to the one with its parent
+  std::vector<TableProjection> from_parent_;       // and from its parent
+  std::vector<std::vector<double>> beliefs_;
+  std::vector<std::vector<double>> separators_;
+  std::vector<double> scales_;   // by which each message to a parent was divided
+  std::vector<double> factors_;  // scratch
+};
+
+}  // namespace shoal::synth

@@ -1,0 +1,22 @@
+// Two tables multiplied where they share columns and added up over what is not kept, as a batched
+// matrix product. For answers that no clique of a model holds (model_answers.hpp).
+#pragma once
+
+#include <shoal/data/attribute_set.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace shoal::synth {
+
+struct ColumnTable {
+  data::AttributeSet set;
+  std::vector<double> cells;
+};
+
+// The table over `kept` (columns of either) of the sums of a * b.
+ColumnTable contract(std::span<const std::uint32_t> sizes, const ColumnTable& a,
+                     const ColumnTable& b, data::AttributeSet kept);
+
+}  // namespace shoal::synth

@@ -1,0 +1,285 @@
+#include "synth/belief_tree.hpp"
+#include "synth/components.hpp"
+#include "synth/dual_solver.hpp"
+#include "synth/model_answers.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/synth/graphical_model.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace shoal::synth {
+namespace {
+
+using data::AttributeSet;
+
+void check(std::span<const std::uint32_t> sizes, std::span<const NoisyMarginal> marginals,
+           const FitOptions& options) {
+  if (marginals.empty()) {
+    throw Error(ErrorCode::invalid_argument, "a model needs at least one marginal");
+  }
+  for (const double weight : options.shrinkage) {
+    if (weight > 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "a shrinkage of " + format_number(weight) + " is out of range: give one above 0");
+  }
+  for (const NoisyMarginal& marginal : marginals) {
+    const std::int64_t cells = data::cell_count(sizes, marginal.set);
+    if (static_cast<std::int64_t>(marginal.counts.size()) != cells || !(marginal.sigma > 0)) {
+      throw Error(ErrorCode::invalid_argument,
+                  "a marginal of " + std::to_string(cells) +
+                      " cells needs as many counts and a sigma above 0");
+    }
+  }
+}
+
+SolverOptions solver_options(const FitOptions& options, std::size_t cells) {
+  SolverOptions solver;
+  solver.max_iterations = options.max_iterations;
+  // The dual is in units of log-likelihood times the shrinkage.
+  const double unit = *std::min_element(options.shrinkage.begin(), options.shrinkage.end());
+  solver.tolerance = options.tolerance * static_cast<double>(cells) * unit;
+  return solver;
+}
+
+// The dual, over one table phi of logarithms for each of the largest sets:
+//   n log Z(phi) - <theta, z> + sum over parts of w / (2 precision) |theta|^2,
+// where theta is the part's share of all tables and z its target. In these coordinates a cell that
+// ought to be empty is one coordinate; two tables that differ on shared columns only, and cancel,
+// leave theta as it is.
+class Dual {
+ public:
+  Dual(BeliefTree& tree, std::span<const AttributeSet> largest, std::span<const Component> parts,
+       double total, const FitOptions& options)
+      : tree_(tree), parts_(parts), total_(total) {
+    for (const AttributeSet set : largest) {
+      const auto cells = static_cast<std::size_t>(data::cell_count(tree.sizes(), set));
+      begins_.push_back(size_);
+      ridges_.push_back(0);
+      potentials_.emplace_back(cells);
+      marginals_.emplace_back(cells);
+      size_ += cells;
+    }
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::size_t order = std::min<std::size_t>(parts[p].set.size(), 3) - 1;
+      const double ridge = options.shrinkage[order] / parts[p].precision;
+      shares_.push_back({ridge, std::vector<double>(parts[p].target.size())});
+      for (std::size_t holder = 0; holder < largest.size(); ++holder) {
+        if (!parts[p].set.within(largest[holder])) continue;
+        const TableProjection projection(tree.sizes(), largest[holder], parts[p].set);
+        const double share = static_cast<double>(projection.small_cells()) /
+                             static_cast<double>(projection.large_cells());
+        ridges_[holder] += ridge * share * share;
+        links_.push_back({p, holder, share, projection});
+      }
+    }
+  }
+
+  std::size_t size() const { return size_; }
+
+  double value(std::span<const double> point, std::span<double> gradient) {
+    for (std::size_t r = 0; r < potentials_.size(); ++r) {
+      const auto from = point.subspan(begins_[r], potentials_[r].size());
+      std::copy(from.begin(), from.end(), potentials_[r].begin());
+    }
+    double sum = total_ * tree_.calibrate(potentials_) + take_apart();
+    for (std::size_t r = 0; r < potentials_.size(); ++r) {
+      tree_.potential_marginal(r, marginals_[r]);
+      const double cells = static_cast<double>(potentials_[r].size());
+      double mean = 0;
+      for (std::size_t i = 0; i < potentials_[r].size(); ++i) {
+        gradient[begins_[r] + i] = total_ * (marginals_[r][i] - 1 / cells);
+        mean += potentials_[r][i];
+      }
+      sum -= total_ * mean / cells;
+    }
+    for (const Link& link : links_) {
+      scratch_ = shares_[link.part].theta;
+      for (double& pull : scratch_) pull *= link.share;
+      link.projection.add(scratch_,
+                          gradient.subspan(begins_[link.holder], potentials_[link.holder].size()));
+    }
+    return sum;
+  }
+
+  void diagonal(std::span<double> values) const {
+    for (std::size_t r = 0; r < marginals_.size(); ++r) {
+      for (std::size_t i = 0; i < marginals_[r].size(); ++i) {
+        const double chance = marginals_[r][i];
+        values[begins_[r] + i] = total_ * chance * (1 - chance) + ridges_[r];
+      }
+    }
+  }
+
+ private:
+  struct Share {
+    double ridge;
+    std::vector<double> theta;  // then what it pulls at: ridge theta - target
+  };
+  // That a part is within a largest set.
+  struct Link {
+    std::size_t part;
+    std::size_t holder;
+    double share;  // of the holder's cells
+    TableProjection projection;
+  };
+
+  // Works out theta, and its terms of the sum; leaves the pulls.
+  double take_apart() {
+    for (Share& one : shares_) std::fill(one.theta.begin(), one.theta.end(), 0.0);
+    for (const Link& link : links_) {
+      std::vector<double>& theta = shares_[link.part].theta;
+      scratch_.resize(theta.size());
+      link.projection.add_up(potentials_[link.holder], scratch_);
+      for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += link.share * scratch_[i];
+    }
+    double sum = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      Share& one = shares_[p];
+      centre(tree_.sizes(), parts_[p].set, one.theta);
+      for (std::size_t i = 0; i < one.theta.size(); ++i) {
+        const double theta = one.theta[i];
+        sum += theta * (one.ridge * theta / 2 - parts_[p].target[i]);
+        one.theta[i] = one.ridge * theta - parts_[p].target[i];
+      }
+    }
+    return sum;
+  }
+
+  BeliefTree& tree_;
+  std::span<const Component> parts_;
+  double total_;
+  std::vector<std::size_t> begins_;  // of each largest set in a point
+  std::vector<double> ridges_;       // roughly, of a single cell of each
+  std::vector<std::vector<double>> potentials_;
+  std::vector<std::vector<double>> marginals_;
+  std::vector<Share> shares_;
+  std::vector<Link> links_;
+  std::vector<double> scratch_;
+  std::size_t size_ = 0;
+};
+
+// The tables of an earlier model, spread over the sets of the new one: the same density.
+std::vector<double> carried_over(std::span<const std::uint32_t> sizes,
+                                 std::span<const AttributeSet> largest,
+                                 std::span<const AttributeSet> earlier,
+                                 std::span<const std::vector<double>> potentials) {
+  std::vector<double> point;
+  std::vector<bool> used(earlier.size());
+  for (const AttributeSet set : largest) {
+    std::vector<double> table(static_cast<std::size_t>(data::cell_count(sizes, set)));
+    for (std::size_t e = 0; e < earlier.size(); ++e) {
+      if (used[e] || !earlier[e].within(set)) continue;
+      used[e] = true;
+      TableProjection(sizes, set, earlier[e]).add(potentials[e], table);
+    }
+    point.insert(point.end(), table.begin(), table.end());
+  }
+  return point;
+}
+
+}  // namespace
+
+double estimate_total(std::span<const NoisyMarginal> marginals) {
+  double weights = 0;
+  double sum = 0;
+  for (const NoisyMarginal& marginal : marginals) {
+    const double weight =
+        1 / (marginal.sigma * marginal.sigma * static_cast<double>(marginal.counts.size()));
+    weights += weight;
+    sum += weight * std::accumulate(marginal.counts.begin(), marginal.counts.end(), 0.0);
+  }
+  return weights > 0 ? std::max(1.0, sum / weights) : 1.0;
+}
+
+std::int64_t model_cells(std::span<const std::uint32_t> sizes, std::span<const AttributeSet> sets) {
+  return junction_tree_cells(sizes, sets);
+}
+
+GraphicalModel::GraphicalModel(std::vector<std::uint32_t> sizes)
+    : tree_(std::make_unique<BeliefTree>(std::move(sizes), std::span<const AttributeSet>())) {
+  tree_->calibrate({});
+}
+GraphicalModel::GraphicalModel(GraphicalModel&&) noexcept = default;
+GraphicalModel& GraphicalModel::operator=(GraphicalModel&&) noexcept = default;
+GraphicalModel::~GraphicalModel() = default;
+
+GraphicalModel GraphicalModel::fit(std::vector<std::uint32_t> sizes,
+                                   std::span<const NoisyMarginal> marginals,
+                                   const FitOptions& options, const GraphicalModel* start) {
+  check(sizes, marginals, options);
+  const std::vector<Component> parts = components_of(sizes, marginals);
+  GraphicalModel model(sizes);
+  model.total_ = estimate_total(marginals);
+  std::vector<AttributeSet> sets;
+  for (const Component& part : parts) sets.push_back(part.set);
+  model.sets_ = largest_of(sets);
+  std::vector<double> point =
+      start ? carried_over(sizes, model.sets_, start->sets_, start->potentials_)
+            : carried_over(sizes, model.sets_, {}, {});
+  model.tree_ = std::make_unique<BeliefTree>(std::move(sizes), model.sets_);
+  Dual dual(*model.tree_, model.sets_, parts, model.total_, options);
+  const SolverResult result =
+      minimise([&](std::span<const double> at,
+                   std::span<double> gradient) { return dual.value(at, gradient); },
+               [&](std::span<double> values) { dual.diagonal(values); }, point,
+               solver_options(options, point.size()));
+  model.report_ = {result.iterations, result.converged, result.promise};
+  std::vector<double> gradient(point.size());
+  dual.value(point, gradient);  // the tables of the point that was settled on
+  auto from = point.begin();
+  for (const AttributeSet set : model.sets_) {
+    const auto to = from + static_cast<std::ptrdiff_t>(data::cell_count(model.sizes(), set));
+    model.potentials_.emplace_back(from, to);
+    from = to;
+  }
+  return model;
+}
+
+const std::vector<std::uint32_t>& GraphicalModel::sizes() const { return tree_->sizes(); }
+
+std::int64_t GraphicalModel::cells() const { return tree_->cells(); }
+
+std::vector<double> GraphicalModel::marginal(AttributeSet set) const {
+  return std::move(marginals({&set, 1}, 1).front());
+}
+
+std::vector<std::vector<double>> GraphicalModel::marginals(std::span<const AttributeSet> sets,
+                                                           int threads) const {
+  std::vector<std::vector<double>> result(sets.size());
+  const auto workers = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(threads, 1, static_cast<std::int64_t>(1 + sets.size() / 16)));
+  const auto work = [&](std::size_t first) {
+    ModelAnswers answers(*tree_);
+    for (std::size_t i = first; i < sets.size(); i += workers) {
+      result[i] = answers.marginal(sets[i]);
+      for (double& cell : result[i]) cell *= total_;
+    }
+  };
+  std::vector<std::exception_ptr> failures(workers);
+  {
+    std::vector<std::jthread> running;
+    for (std::size_t w = 1; w < workers; ++w) {
+      running.emplace_back([&, w] {
+        try {
+          work(w);
+        } catch (...) {
+          failures[w] = std::current_exception();
+        }
+      });
+    }
+    work(0);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return result;
+}
+
+}  // namespace shoal::synth

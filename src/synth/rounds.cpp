@@ -1,0 +1,128 @@
+#include "synth/rounds.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/mechanism/selection.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace shoal::synth {
+
+using data::AttributeSet;
+
+namespace {
+
+std::vector<AttributeSet> sets_of(std::span<const NoisyMarginal> marginals) {
+  std::vector<AttributeSet> sets;
+  for (const NoisyMarginal& marginal : marginals) sets.push_back(marginal.set);
+  return sets;
+}
+
+std::int64_t one_way_cells(std::span<const std::uint32_t> sizes) { return model_cells(sizes, {}); }
+
+// How often over a person's coming, going or being exchanged counts in a squared norm.
+double moves(const release::MarginalUnit& unit) {
+  const auto rows = static_cast<double>(unit.rows_per_unit);
+  return rows * rows * (unit.neighbors == Neighbors::add_remove ? 1 : 2);
+}
+
+}  // namespace
+
+double distance(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum;
+}
+
+Rounds::Rounds(release::MarginalCurator& curator, const Workload& workload,
+               const MethodOptions& options)
+    : curator_(curator),
+      options_(options),
+      candidates_(downward_closure(workload)),
+      model_(curator.sizes()),
+      rho_(curator.rho_left()) {
+  validate(workload, curator.sizes());
+  const std::int64_t least = one_way_cells(curator.sizes());
+  if (options.max_model_cells < least) {
+    throw Error(ErrorCode::invalid_argument,
+                "a model of at most " + std::to_string(options.max_model_cells) +
+                    " cells cannot hold the columns by themselves: allow " + std::to_string(least) +
+                    " or more");
+  }
+  std::vector<AttributeSet> sets;
+  for (const Candidate& candidate : candidates_) {
+    // What no model may hold is never asked for.
+    if (data::cell_count(curator.sizes(), candidate.set) <= options.max_model_cells) {
+      sets.push_back(candidate.set);
+    }
+  }
+  curator.prepare(sets);
+}
+
+double Rounds::measure_rho(double sigma) const {
+  return moves(curator_.unit()) / (2 * sigma * sigma);
+}
+
+double Rounds::sigma_for(double rho) const { return std::sqrt(moves(curator_.unit()) / (2 * rho)); }
+
+void Rounds::measure(AttributeSet set, double sigma, double choice_scale) {
+  const std::vector<std::int64_t> noisy = curator_.measure(set, sigma);
+  measurements_.push_back({set, sigma, {noisy.begin(), noisy.end()}});
+  steps_.push_back({set, sigma, choice_scale, 0});
+}
+
+void Rounds::fit(const FitOptions& options) {
+  model_ = GraphicalModel::fit(sizes(), measurements_, options, &model_);
+  steps_.back().fit_iterations = model_.report().iterations;
+  report_progress();
+}
+
+void Rounds::report_progress() const {
+  if (options_.progress) options_.progress(share_spent());
+}
+
+std::vector<Candidate> Rounds::that_fit(std::int64_t cells) const {
+  const std::vector<AttributeSet> held = sets_of(measurements_);
+  std::vector<Candidate> fitting;
+  for (const Candidate& candidate : candidates_) {
+    if (data::cell_count(sizes(), candidate.set) > options_.max_model_cells) continue;
+    const bool inside = std::any_of(held.begin(), held.end(),
+                                    [&](AttributeSet set) { return candidate.set.within(set); });
+    if (!inside) {
+      std::vector<AttributeSet> more = held;
+      more.push_back(candidate.set);
+      if (model_cells(sizes(), more) > cells) continue;
+    }
+    fitting.push_back(candidate);
+  }
+  return fitting;
+}
+
+std::size_t Rounds::choose(std::span<const Candidate> candidates,
+                           std::span<const std::vector<double>> expected,
+                           std::span<const double> penalties, double epsilon) {
+  constexpr double kSteps = release::kExpectedSteps;
+  std::vector<std::vector<std::int64_t>> steps(candidates.size());
+  std::vector<release::MarginalCandidate> offered;
+  std::int64_t largest = 1;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    for (const double count : expected[i]) steps[i].push_back(std::llround(count * kSteps));
+    offered.push_back(
+        {candidates[i].set, steps[i], std::llround(penalties[i] * kSteps), candidates[i].weight});
+    largest = std::max(largest, candidates[i].weight);
+  }
+  const std::int64_t moved = curator_.unit().neighbors == Neighbors::add_remove ? 1 : 2;
+  const mechanism::ScoreSensitivity sensitivity{
+      Sensitivity(release::kExpectedSteps * largest * curator_.unit().rows_per_unit * moved),
+      mechanism::ScoreChange::two_sided};
+  last_scale_ = mechanism::selection_scale(Epsilon(epsilon), sensitivity);
+  return curator_.choose(offered, last_scale_);
+}
+
+Synthesis Rounds::finish() && {
+  return {std::move(model_), std::move(steps_), std::move(measurements_)};
+}
+
+}  // namespace shoal::synth

@@ -1,0 +1,57 @@
+// What the methods that choose marginals round by round have in common.
+#pragma once
+
+#include <shoal/synth/marginal_methods.hpp>
+
+#include <span>
+#include <vector>
+
+namespace shoal::synth {
+
+// The state of such a method: what was measured, and the model of it.
+class Rounds {
+ public:
+  Rounds(release::MarginalCurator& curator, const Workload& workload, const MethodOptions& options);
+
+  double rho() const { return rho_; }
+  double rho_left() const { return curator_.rho_left(); }
+  double share_spent() const { return 1 - rho_left() / rho_; }
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+  const GraphicalModel& model() const { return model_; }
+  const std::vector<std::uint32_t>& sizes() const { return curator_.sizes(); }
+
+  // The rho of one measurement, and of one choice at this epsilon.
+  double measure_rho(double sigma) const;
+  double sigma_for(double rho) const;
+
+  void measure(data::AttributeSet set, double sigma, double choice_scale);
+  void fit(const FitOptions& options);
+  void report_progress() const;
+
+  // Candidates that the model can take up without outgrowing this many cells.
+  std::vector<Candidate> that_fit(std::int64_t cells) const;
+
+  // Chooses by exp(epsilon score / (2 sensitivity)), scores as in MarginalCandidate, with the
+  // penalty of each in rows. `expected` is of the model, one table a candidate.
+  std::size_t choose(std::span<const Candidate> candidates,
+                     std::span<const std::vector<double>> expected,
+                     std::span<const double> penalties, double epsilon);
+  double last_scale() const { return last_scale_; }
+
+  Synthesis finish() &&;
+
+ private:
+  release::MarginalCurator& curator_;
+  MethodOptions options_;
+  std::vector<Candidate> candidates_;
+  GraphicalModel model_;
+  std::vector<NoisyMarginal> measurements_;
+  std::vector<SynthesisStep> steps_;
+  double rho_;
+  double last_scale_ = 0;
+};
+
+// The L1 norm of what two tables differ by.
+double distance(std::span<const double> a, std::span<const double> b);
+
+}  // namespace shoal::synth

@@ -1,0 +1,276 @@
+// Belief propagation and estimation, against sums over the whole domain.
+#include "support/ledger_requests.hpp"
+#include "support/seeded_source.hpp"
+#include "synth/belief_tree.hpp"
+#include "synth/contraction.hpp"
+#include "synth/model_answers.hpp"
+
+#include <shoal/synth/graphical_model.hpp>
+#include <shoal/synth/workload.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace shoal::synth {
+namespace {
+
+using data::AttributeSet;
+
+const std::vector<std::uint32_t> kSizes = {2, 3, 2, 4, 1, 3};
+const std::vector<AttributeSet> kSets = {AttributeSet::of({0, 1}), AttributeSet::of({1, 2, 4}),
+                                         AttributeSet::of({2, 3}), AttributeSet::of({3, 0}),
+                                         AttributeSet::of({5})};
+
+double uniform(test::SeededSource& bits) {
+  return std::ldexp(static_cast<double>(bits.next_bits(53)), -53);
+}
+
+std::vector<std::size_t> codes_of(std::size_t cell, const std::vector<std::uint32_t>& sizes) {
+  std::vector<std::size_t> codes(sizes.size());
+  for (std::size_t j = sizes.size(); j-- > 0; cell /= sizes[j]) codes[j] = cell % sizes[j];
+  return codes;
+}
+
+std::size_t project(const std::vector<std::size_t>& codes, AttributeSet set,
+                    const std::vector<std::uint32_t>& sizes) {
+  std::size_t cell = 0;
+  for (const std::size_t j : set.members()) cell = cell * sizes[j] + codes[j];
+  return cell;
+}
+
+std::vector<double> brute_marginal(const std::vector<double>& joint, AttributeSet set,
+                                   const std::vector<std::uint32_t>& sizes) {
+  std::vector<double> table(static_cast<std::size_t>(data::cell_count(sizes, set)));
+  for (std::size_t cell = 0; cell < joint.size(); ++cell) {
+    table[project(codes_of(cell, sizes), set, sizes)] += joint[cell];
+  }
+  return table;
+}
+
+struct BruteForce {
+  std::vector<double> joint;
+  double log_constant;
+};
+
+BruteForce brute_force(const std::vector<std::vector<double>>& potentials) {
+  const std::size_t cells =
+      std::accumulate(kSizes.begin(), kSizes.end(), std::size_t{1}, std::multiplies<>());
+  BruteForce result{std::vector<double>(cells), 0};
+  double total = 0;
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    double sum = 0;
+    for (std::size_t p = 0; p < kSets.size(); ++p) {
+      sum += potentials[p][project(codes_of(cell, kSizes), kSets[p], kSizes)];
+    }
+    result.joint[cell] = std::exp(sum);
+    total += result.joint[cell];
+  }
+  for (double& cell : result.joint) cell /= total;
+  result.log_constant = std::log(total);
+  return result;
+}
+
+std::vector<std::vector<double>> random_potentials(std::uint64_t seed, double width) {
+  test::SeededSource bits(seed);
+  std::vector<std::vector<double>> potentials;
+  for (const AttributeSet set : kSets) {
+    potentials.emplace_back(static_cast<std::size_t>(data::cell_count(kSizes, set)));
+    for (double& cell : potentials.back()) cell = width * (uniform(bits) - 0.5);
+  }
+  return potentials;
+}
+
+TEST(BeliefTreeTest, TablesAreTheMarginalsOfTheDensity) {
+  for (const double width : {1.0, 20.0}) {
+    const auto potentials = random_potentials(3, width);
+    const BruteForce truth = brute_force(potentials);
+    BeliefTree tree(kSizes, kSets);
+    EXPECT_NEAR(tree.calibrate(potentials), truth.log_constant, 1e-10);
+    for (std::size_t c = 0; c < tree.tree().cliques.size(); ++c) {
+      const auto expected = brute_marginal(truth.joint, tree.tree().cliques[c], kSizes);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_NEAR(tree.belief(c)[i], expected[i], 1e-12);
+      }
+      const auto shared = brute_marginal(truth.joint, tree.tree().separators[c], kSizes);
+      for (std::size_t i = 0; i < shared.size(); ++i) {
+        EXPECT_NEAR(tree.separator(c)[i], shared[i], 1e-12);
+      }
+    }
+  }
+}
+
+TEST(ModelAnswersTest, EveryMarginalIsThatOfTheDensity) {
+  const auto potentials = random_potentials(4, 3);
+  const BruteForce truth = brute_force(potentials);
+  BeliefTree tree(kSizes, kSets);
+  tree.calibrate(potentials);
+  ModelAnswers answers(tree);
+  for (std::uint64_t bits = 0; bits < 64; ++bits) {
+    const AttributeSet set(bits);
+    const auto expected = brute_marginal(truth.joint, set, kSizes);
+    const auto found = answers.marginal(set);
+    ASSERT_EQ(found.size(), expected.size()) << bits;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-12) << bits;
+    }
+  }
+}
+
+TEST(ModelAnswersTest, LongChainsAndStarsOfThreeBranches) {
+  // A tree of pairs: 0-1-2-3 and branches 1-4-5, 2-6.
+  const std::vector<std::uint32_t> sizes = {2, 3, 2, 3, 2, 2, 3};
+  std::vector<NoisyMarginal> marginals;
+  test::SeededSource bits(8);
+  for (const AttributeSet set :
+       {AttributeSet::of({0, 1}), AttributeSet::of({1, 2}), AttributeSet::of({2, 3}),
+        AttributeSet::of({1, 4}), AttributeSet::of({4, 5}), AttributeSet::of({2, 6})}) {
+    NoisyMarginal marginal{set, 1, {}};
+    marginal.counts.resize(static_cast<std::size_t>(data::cell_count(sizes, set)));
+    for (double& count : marginal.counts) count = 100 * uniform(bits);
+    marginals.push_back(marginal);
+  }
+  const GraphicalModel model = GraphicalModel::fit(sizes, marginals, {});
+  const std::vector<double> joint = model.marginal(AttributeSet(127));
+  std::vector<AttributeSet> sets;
+  for (const WorkloadMarginal& one : all_marginals(7, 3)) sets.push_back(one.set);
+  const auto answers = model.marginals(sets, 2);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const auto expected = brute_marginal(joint, sets[s], sizes);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(answers[s][i], expected[i], 1e-9 * model.total());
+    }
+  }
+}
+
+TEST(ContractionTest, IsASumOfProducts) {
+  const std::vector<std::uint32_t> sizes = {2, 3, 4, 2, 3};
+  test::SeededSource bits(2);
+  const auto table = [&](AttributeSet set) {
+    ColumnTable one{set,
+                    std::vector<double>(static_cast<std::size_t>(data::cell_count(sizes, set)))};
+    for (double& cell : one.cells) cell = uniform(bits);
+    return one;
+  };
+  const ColumnTable a = table(AttributeSet::of({0, 2, 3}));
+  const ColumnTable b = table(AttributeSet::of({1, 2, 3, 4}));
+  const AttributeSet kept = AttributeSet::of({0, 3, 4});
+  const ColumnTable product = contract(sizes, a, b, kept);
+  ASSERT_EQ(product.set, kept);
+  std::vector<double> expected(product.cells.size());
+  for (std::size_t cell = 0; cell < 144; ++cell) {
+    const auto codes = codes_of(cell, sizes);
+    expected[project(codes, kept, sizes)] +=
+        a.cells[project(codes, a.set, sizes)] * b.cells[project(codes, b.set, sizes)];
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(product.cells[i], expected[i], 1e-12);
+}
+
+// The conditions of the optimum: n p_r - y_r + w sigma^2 theta_r = 0, where the potentials that the
+// residuals define must give the same density.
+TEST(GraphicalModelTest, FitsTheRegularisedOptimum) {
+  test::SeededSource bits(11);
+  std::vector<NoisyMarginal> marginals;
+  double sigma = 3;
+  for (const AttributeSet set : kSets) {
+    NoisyMarginal marginal{set, sigma += 2, {}};
+    const auto cells = static_cast<std::size_t>(data::cell_count(kSizes, set));
+    marginal.counts.resize(cells);
+    for (double& count : marginal.counts)
+      count = 2000.0 / static_cast<double>(cells) * uniform(bits) - 20;
+    marginals.push_back(marginal);
+  }
+  FitOptions options;
+  options.shrinkage = {0.05, 0.05, 0.05};
+  options.tolerance = 1e-12;
+  options.max_iterations = 2000;
+  const GraphicalModel model = GraphicalModel::fit(kSizes, marginals, options);
+  EXPECT_TRUE(model.report().converged);
+  std::vector<std::vector<double>> potentials;
+  for (const NoisyMarginal& marginal : marginals) {
+    const auto fitted = model.marginal(marginal.set);
+    const double sum = std::accumulate(marginal.counts.begin(), marginal.counts.end(), 0.0);
+    const double shift = (model.total() - sum) / static_cast<double>(fitted.size());
+    const double ridge = options.shrinkage[0] * marginal.sigma * marginal.sigma;
+    potentials.emplace_back();
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+      potentials.back().push_back((marginal.counts[i] + shift - fitted[i]) / ridge);
+    }
+  }
+  const BruteForce truth = brute_force(potentials);
+  const auto joint = model.marginal(AttributeSet(63));
+  for (std::size_t i = 0; i < joint.size(); ++i) {
+    EXPECT_NEAR(joint[i] / model.total(), truth.joint[i], 1e-6);
+  }
+}
+
+TEST(GraphicalModelTest, ReproducesConsistentMarginals) {
+  const auto potentials = random_potentials(9, 2);
+  const BruteForce truth = brute_force(potentials);
+  std::vector<NoisyMarginal> marginals;
+  for (const AttributeSet set : kSets) {
+    NoisyMarginal marginal{set, 1, brute_marginal(truth.joint, set, kSizes)};
+    for (double& count : marginal.counts) count *= 1e6;
+    marginals.push_back(marginal);
+  }
+  FitOptions options;
+  options.shrinkage = {1e-3, 1e-3, 1e-3};
+  options.tolerance = 1e-10;
+  const GraphicalModel model = GraphicalModel::fit(kSizes, marginals, options);
+  EXPECT_NEAR(model.total(), 1e6, 1e-3);
+  const auto joint = model.marginal(AttributeSet(63));
+  for (std::size_t i = 0; i < joint.size(); ++i) EXPECT_NEAR(joint[i] / 1e6, truth.joint[i], 1e-5);
+}
+
+TEST(GraphicalModelTest, MergesRepeatedMarginalsByInverseVariance) {
+  const std::vector<std::uint32_t> sizes = {2};
+  const AttributeSet set = AttributeSet::of({0});
+  const std::vector<NoisyMarginal> marginals = {{set, 1, {600, 400}}, {set, 3, {700, 400}}};
+  FitOptions options;
+  options.shrinkage = {1e-6, 1e-6, 1e-6};
+  options.tolerance = 1e-12;
+  const GraphicalModel model = GraphicalModel::fit(sizes, marginals, options);
+  EXPECT_NEAR(model.total(), (1000 + 1100 / 9.0) / (1 + 1 / 9.0), 1e-9);
+  EXPECT_NEAR(model.marginal(set)[0], (600 + 700 / 9.0) / (1 + 1 / 9.0), 1e-2);
+}
+
+TEST(GraphicalModelTest, AWarmStartGivesTheSameModelInFewerSteps) {
+  test::SeededSource bits(13);
+  std::vector<NoisyMarginal> marginals;
+  for (const AttributeSet set : kSets) {
+    NoisyMarginal marginal{set, 5, {}};
+    marginal.counts.resize(static_cast<std::size_t>(data::cell_count(kSizes, set)));
+    for (double& count : marginal.counts) count = 100 * uniform(bits);
+    marginals.push_back(marginal);
+  }
+  FitOptions options;
+  options.tolerance = 1e-8;
+  const GraphicalModel cold = GraphicalModel::fit(kSizes, marginals, options);
+  const GraphicalModel warm = GraphicalModel::fit(kSizes, marginals, options, &cold);
+  EXPECT_LT(warm.report().iterations, 2);
+  EXPECT_GT(cold.report().iterations, 5);
+  const auto a = cold.marginal(AttributeSet(63));
+  const auto b = warm.marginal(AttributeSet(63));
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-3);
+}
+
+TEST(GraphicalModelTest, RefusesWhatDoesNotFit) {
+  using test::code_of;
+  const std::vector<std::uint32_t> sizes = {2, 3};
+  const AttributeSet set = AttributeSet::of({1});
+  const auto fit = [&](NoisyMarginal marginal, double weight) {
+    FitOptions options;
+    options.shrinkage[1] = weight;
+    return code_of([&] { GraphicalModel::fit(sizes, {&marginal, 1}, options); });
+  };
+  EXPECT_EQ(code_of([&] { GraphicalModel::fit(sizes, {}, {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(fit({set, 1, {1, 2}}, 0.1), ErrorCode::invalid_argument);
+  EXPECT_EQ(fit({set, 0, {1, 2, 3}}, 0.1), ErrorCode::invalid_argument);
+  EXPECT_EQ(fit({set, 1, {1, 2, 3}}, 0), ErrorCode::invalid_argument);
+  EXPECT_EQ(fit({set, 1, {1, 2, 3}}, 0.1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace shoal::synth

@@ -1,0 +1,110 @@
+// The methods on small tables: they spend no more than was reserved and nearly all of it, learn
+// what there is to learn when noise is small, and refuse before anything is spent.
+#include "support/curator_fixture.hpp"
+#include "support/seeded_source.hpp"
+
+#include <shoal/synth/aim.hpp>
+
+#include <cmath>
+
+namespace shoal::synth {
+namespace {
+
+using data::AttributeSet;
+using test::code_of;
+
+// Column 1 follows column 0, column 3 is the parity of columns 0 and 2, column 4 is noise.
+std::vector<std::vector<std::uint16_t>> rows() {
+  std::vector<std::vector<std::uint16_t>> all;
+  std::uint32_t state = 3;
+  for (int i = 0; i < 4000; ++i) {
+    state = state * 1664525 + 1013904223;
+    const auto a = static_cast<std::uint16_t>((state >> 10) % 4);
+    const auto c = static_cast<std::uint16_t>((state >> 20) % 2);
+    all.push_back({a, static_cast<std::uint16_t>((state >> 14) % 5 == 0 ? 2 : a % 3), c,
+                   static_cast<std::uint16_t>((a + c) % 2),
+                   static_cast<std::uint16_t>((state >> 25) % 6)});
+  }
+  return all;
+}
+
+const std::vector<std::uint32_t> kSizes = {4, 3, 2, 2, 6};
+
+double mean_error(const GraphicalModel& model, const Workload& workload) {
+  double sum = 0;
+  const auto table = rows();
+  for (const WorkloadMarginal& one : workload) {
+    std::vector<double> truth(static_cast<std::size_t>(data::cell_count(kSizes, one.set)));
+    for (const auto& row : table) {
+      std::size_t cell = 0;
+      for (const std::size_t j : one.set.members()) cell = cell * kSizes[j] + row[j];
+      truth[cell] += 1.0 / static_cast<double>(table.size());
+    }
+    const auto found = model.marginal(one.set);
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      sum += std::abs(truth[i] - found[i] / model.total());
+    }
+  }
+  return sum / static_cast<double>(workload.size());
+}
+
+class MethodsTest : public test::CuratorTest {
+ protected:
+  release::MarginalCurator curator(double rho, random::BitSource& bits) {
+    return {reserve(privacy::event::Zcdp{rho}), test::coded_table(kSizes, rows()), {}, 2, bits};
+  }
+};
+
+TEST_F(MethodsTest, AimLearnsParityAndSpendsWhatWasReserved) {
+  const Workload workload = all_marginals(5, 3);
+  test::SeededSource bits(1);
+  release::MarginalCurator mine = curator(2, bits);
+  const Synthesis result = aim(mine, workload, {});
+  EXPECT_LT(mine.rho_left(), 2e-6);
+  EXPECT_LT(mean_error(result.model, workload), 0.03);
+  bool parity = false;
+  for (const SynthesisStep& step : result.steps) {
+    parity = parity || step.set == AttributeSet::of({0, 2, 3});
+  }
+  EXPECT_TRUE(parity);
+}
+
+TEST_F(MethodsTest, AimFollowsThePublishedSchedule) {
+  test::SeededSource bits(2);
+  release::MarginalCurator mine = curator(0.0149731, bits);
+  const Synthesis result = aim(mine, all_marginals(5, 3), {});
+  // 16 rounds a column: sigma = sqrt(80 / (2 * 0.9 * rho)), first in the one-way marginals.
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(result.steps[i].sigma, std::sqrt(80 / (1.8 * 0.0149731)), 1e-6);
+    EXPECT_EQ(result.steps[i].set.size(), 1u);
+    EXPECT_EQ(result.steps[i].choice_scale, 0);
+  }
+  // From round to round the noise stays or halves, but for the last, which takes what is left.
+  for (std::size_t i = 6; i + 1 < result.steps.size(); ++i) {
+    const double ratio = result.steps[i].sigma / result.steps[i - 1].sigma;
+    EXPECT_TRUE(std::abs(ratio - 1) < 1e-9 || std::abs(ratio - 0.5) < 1e-9) << ratio;
+  }
+  EXPECT_GT(result.steps.size(), 8u);
+}
+
+TEST_F(MethodsTest, ModelsStayWithinTheirLimit) {
+  test::SeededSource bits(3);
+  release::MarginalCurator mine = curator(2, bits);
+  MethodOptions options;
+  options.max_model_cells = 40;
+  EXPECT_LE(aim(mine, all_marginals(5, 3), options).model.cells(), 40);
+}
+
+TEST_F(MethodsTest, RefusesBeforeAnythingIsSpent) {
+  test::SeededSource bits(4);
+  release::MarginalCurator mine = curator(1, bits);
+  MethodOptions small;
+  small.max_model_cells = 16;
+  EXPECT_EQ(code_of([&] { aim(mine, all_marginals(5, 2), small); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { aim(mine, {{AttributeSet(64), 1}}, {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { aim(mine, {}, {}); }), ErrorCode::invalid_argument);
+  EXPECT_NEAR(mine.rho_left(), 1, 1e-12);
+}
+
+}  // namespace
+}  // namespace shoal::synth

@@ -1,0 +1,87 @@
+// Records: exact totals, marginals of the cliques within rounding, no impossible values, and
+// columns that the model holds independent stay so.
+#include "support/ledger_requests.hpp"
+#include "support/seeded_source.hpp"
+
+#include <shoal/synth/records.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace shoal::synth {
+namespace {
+
+using data::AttributeSet;
+
+std::vector<double> counted(const std::vector<std::uint32_t>& sizes, const CodedRecords& records,
+                            AttributeSet set) {
+  std::vector<double> table(static_cast<std::size_t>(data::cell_count(sizes, set)));
+  for (std::size_t i = 0; i < records[0].size(); ++i) {
+    std::size_t cell = 0;
+    for (const std::size_t j : set.members()) cell = cell * sizes[j] + records[j][i];
+    table[cell] += 1;
+  }
+  return table;
+}
+
+const std::vector<std::uint32_t> kSizes = {3, 4, 2, 5};
+
+GraphicalModel model() {
+  FitOptions options;
+  options.shrinkage = {1e-4, 1e-4, 1e-4};
+  const std::vector<NoisyMarginal> marginals = {
+      {AttributeSet::of({0, 1}), 1, {50, 0, 10, 40, 5, 5, 80, 10, 100, 30, 20, 50}},
+      {AttributeSet::of({1, 2}), 1, {100, 55, 5, 30, 70, 40, 60, 40}},
+      {AttributeSet::of({3}), 1, {200, 100, 50, 40, 10}}};
+  return GraphicalModel::fit(kSizes, marginals, options);
+}
+
+TEST(RecordsTest, MarginalsOfCliquesFollowTheModel) {
+  const GraphicalModel fitted = model();
+  test::SeededSource bits(1);
+  for (const std::int64_t rows : {1, 7, 400, 40000}) {
+    const CodedRecords records = generate_records(fitted, rows, bits);
+    ASSERT_EQ(records.size(), kSizes.size());
+    for (const auto& column : records) ASSERT_EQ(column.size(), static_cast<std::size_t>(rows));
+    for (const AttributeSet set : {AttributeSet::of({0, 1}), AttributeSet::of({1, 2})}) {
+      const auto expected = fitted.marginal(set);
+      const auto found = counted(kSizes, records, set);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        // One rounding for each column on the way to the cell.
+        EXPECT_NEAR(found[i], expected[i] * static_cast<double>(rows) / fitted.total(), 3.0);
+      }
+    }
+    const auto alone = counted(kSizes, records, AttributeSet::of({3}));
+    const auto expected = fitted.marginal(AttributeSet::of({3}));
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_LT(std::abs(alone[i] - expected[i] * static_cast<double>(rows) / fitted.total()), 1.0);
+    }
+  }
+}
+
+// 40,000 rows, column 3 independent of column 0 in the model: the chi-square statistic of their
+// table, 8 degrees of freedom, is at most 26.1 but for one seed in a thousand.
+TEST(RecordsTest, IndependentColumnsStayIndependent) {
+  const GraphicalModel fitted = model();
+  test::SeededSource bits(2);
+  const CodedRecords records = generate_records(fitted, 40000, bits);
+  const auto found = counted(kSizes, records, AttributeSet::of({0, 3}));
+  const auto expected = fitted.marginal(AttributeSet::of({0, 3}));
+  double statistic = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double mean = expected[i] * 40000 / fitted.total();
+    statistic += (found[i] - mean) * (found[i] - mean) / mean;
+  }
+  EXPECT_LT(statistic, 26.1);
+  EXPECT_GT(statistic, 0);
+}
+
+TEST(RecordsTest, RefusesNoRows) {
+  test::SeededSource bits(3);
+  EXPECT_EQ(test::code_of([&] { generate_records(model(), 0, bits); }),
+            ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace shoal::synth

@@ -47,9 +47,9 @@ std::vector<const GroupKeys*> GroupedSums::key_lists() const {
 
 // One thread's work.
 struct ClusteredRows::Lane {
-  explicit Lane(const GroupShape& request)
+  Lane(const GroupShape& request, KeyColumns& columns)
       : shape(request),
-        reader(request),
+        reader(request, columns),
         tables(request.sets.size(), GroupTable(request)),
         bounder(request, pointers(reader.keys()), tables) {}
 
@@ -73,14 +73,14 @@ struct ClusteredRows::Lane {
     for (std::size_t from = 0, to = 0; from < block.size; from = to) {
       while (to < block.size && units[to] == units[from]) ++to;
       if (to < block.size && units[to] < units[from]) throw NotClustered();
+      if (from > 0 && to < block.size) {
+        bounder.add_whole(hash(units[from]), block, from, to);
+        continue;
+      }
       if (!open) bounder.begin(hash(units[from]));
       bounder.add(block, from, to);
-      if (to == block.size || from == 0) {
-        open = name(units[from]);
-        if (to < block.size) close();
-      } else {
-        bounder.finish();
-      }
+      open = name(units[from]);
+      if (to < block.size) close();
     }
     Reach reach{first, name(units[block.size - 1])};
     // A unit that fills many chunks is noted once.
@@ -107,10 +107,11 @@ struct ClusteredRows::Lane {
   }
 };
 
-ClusteredRows::ClusteredRows(const GroupShape& shape, const std::vector<Storage>& storages)
+ClusteredRows::ClusteredRows(const GroupShape& shape, const std::vector<Storage>& storages,
+                             KeyColumns& keys)
     : shape_(shape),
       storages_(storages),
-      lanes_([&shape] { return std::make_unique<Lane>(shape); }) {}
+      lanes_([&shape, &keys] { return std::make_unique<Lane>(shape, keys); }) {}
 
 ClusteredRows::~ClusteredRows() = default;
 

@@ -5,8 +5,8 @@
 // past them, which is checked at the end over all chunks. Otherwise everything is thrown away.
 #pragma once
 
-#include "engine/chunk_feed.hpp"
 #include "engine/chunk_reader.hpp"
+#include "engine/per_thread.hpp"
 #include "engine/unit_bounder.hpp"
 
 #include <memory>
@@ -34,7 +34,7 @@ struct GroupedSums {
 
 class ClusteredRows {
  public:
-  ClusteredRows(const GroupShape& shape, const std::vector<Storage>& storages);
+  ClusteredRows(const GroupShape& shape, const std::vector<Storage>& storages, KeyColumns& keys);
 
   ~ClusteredRows();
 

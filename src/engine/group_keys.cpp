@@ -49,10 +49,6 @@ void append_text(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
-std::uint64_t real_word(double value) {
-  return value == 0 ? 0 : std::bit_cast<std::uint64_t>(value);
-}
-
 namespace {
 
 std::string date_text(std::int64_t days) {

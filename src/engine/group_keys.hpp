@@ -27,6 +27,8 @@ class GroupKeys {
 
   std::size_t size() const { return bytes_.size(); }
   std::uint64_t hash(GroupNumber number) const { return hashes_[number]; }
+  // By number; good until the next key comes.
+  const std::uint64_t* hashes() const { return hashes_.data(); }
   const std::string& bytes(GroupNumber number) const { return bytes_[number]; }
 
  private:
@@ -59,8 +61,5 @@ void append_text(std::string& bytes, std::string_view text);
 
 // The key in words. `types` are those of the set's columns.
 catalog::Key read_key(std::string_view bytes, std::span<const KeyType> types);
-
-// -0.0 as 0.0; the bits of any other number.
-std::uint64_t real_word(double value);
 
 }  // namespace shoal::engine

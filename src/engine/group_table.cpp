@@ -51,18 +51,15 @@ void ValueSet::tidy() {
   tidy_ = values_.size();
 }
 
-std::size_t GroupTable::place(GroupNumber group) {
+std::size_t GroupTable::new_place(GroupNumber group) {
   if (group >= places_.size()) places_.resize(std::max<std::size_t>(group + 1, 2 * places_.size()));
-  std::uint32_t& place = places_[group];
-  if (place == 0) {
-    group_of_.push_back(group);
-    units_.push_back(0);
-    sums_.resize(sums_.size() + shape_->integers.size());
-    leaves_.resize(leaves_.size() + shape_->leaves.size());
-    distinct_.resize(distinct_.size() + shape_->distinct.size());
-    place = static_cast<std::uint32_t>(group_of_.size());
-  }
-  return place - 1;
+  group_of_.push_back(group);
+  units_.push_back(0);
+  sums_.resize(sums_.size() + shape_->integers.size());
+  leaves_.resize(leaves_.size() + shape_->leaves.size());
+  distinct_.resize(distinct_.size() + shape_->distinct.size());
+  places_[group] = static_cast<std::uint32_t>(group_of_.size());
+  return group_of_.size() - 1;
 }
 
 void GroupTable::add(GroupTable& other, std::span<const GroupNumber> numbers) {

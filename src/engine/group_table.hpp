@@ -43,7 +43,10 @@ class GroupTable {
   explicit GroupTable(const GroupShape& shape) : shape_(&shape) {}
 
   // The place of a group, made at first sight.
-  std::size_t place(GroupNumber group);
+  std::size_t place(GroupNumber group) {
+    if (group < places_.size() && places_[group] != 0) return places_[group] - 1;
+    return new_place(group);
+  }
   void add_unit(std::size_t place) { ++units_[place]; }
   // The sums of a place: one an integer statistic.
   Int128* sums(std::size_t place) { return &sums_[place * shape_->integers.size()]; }
@@ -61,6 +64,8 @@ class GroupTable {
   std::vector<data::ExactGroup> groups(const GroupKeys& keys, std::span<const KeyType> types);
 
  private:
+  std::size_t new_place(GroupNumber group);
+
   const GroupShape* shape_;
   std::vector<std::uint32_t> places_;  // by group: the place + 1, or 0
   std::vector<GroupNumber> group_of_;  // by place

@@ -41,10 +41,13 @@ std::uint64_t physical_memory() {
 GroupedSums sum_people(DuckdbConnection& connection, ChunkFeed& feed, const RowQuery& rows,
                        const GroupShape& shape, bool clustered, const Resources& resources,
                        const OwnerLog& log) {
+  KeyColumns keys(shape,
+                  {rows.storages.begin() + 1,
+                   rows.storages.begin() + 1 + static_cast<std::ptrdiff_t>(shape.keys.size())});
   if (clustered) {
     try {
-      ClusteredRows stream(shape, rows.storages);
-      feed.run(connection, rows.columns, rows.from,
+      ClusteredRows stream(shape, rows.fed_storages, keys);
+      feed.run(connection, rows.fed, rows.from, keys,
                [&](duckdb_data_chunk chunk) { stream.take(chunk); });
       GroupedSums sums(shape);
       stream.add_to(sums);
@@ -54,8 +57,8 @@ GroupedSums sum_people(DuckdbConnection& connection, ChunkFeed& feed, const RowQ
                 "the policy says that they are; questions take longer, and answers are right");
     }
   }
-  PartitionedRows parts(shape, rows.storages, resources.memory);
-  feed.run(connection, rows.columns, rows.from,
+  PartitionedRows parts(shape, rows.fed_storages, keys, resources.memory);
+  feed.run(connection, rows.fed, rows.from, keys,
            [&](duckdb_data_chunk chunk) { parts.take(chunk); });
   GroupedSums sums(shape);
   parts.add_to(sums, resources.threads);

@@ -16,10 +16,11 @@ void numbers(duckdb_function_info, duckdb_data_chunk chunk, duckdb_vector output
   duckdb_vector input = duckdb_data_chunk_get_vector(chunk, 0);
   const auto* values = static_cast<const double*>(duckdb_vector_get_data(input));
   std::uint64_t* valid = duckdb_vector_get_validity(input);
-  std::memcpy(duckdb_vector_get_data(output), values, size * sizeof(double));
-  bool odd = valid != nullptr;
+  // What a NULL's place holds may be NaN too: then it is a copy for nothing.
+  bool odd = false;
   for (idx_t i = 0; i < size; ++i) odd |= std::isnan(values[i]);
-  if (!odd) return;
+  if (!odd) return duckdb_vector_reference_vector(output, input);
+  std::memcpy(duckdb_vector_get_data(output), values, size * sizeof(double));
   duckdb_vector_ensure_validity_writable(output);
   std::uint64_t* result = duckdb_vector_get_validity(output);
   for (idx_t i = 0; i < size; ++i) {

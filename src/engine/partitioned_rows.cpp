@@ -46,7 +46,8 @@ void on_threads(unsigned threads, const Work& work) {
 
 // One thread's rows on their way to the partitions.
 struct PartitionedRows::Lane {
-  Lane(const GroupShape& shape, std::size_t own_number) : number(own_number), reader(shape) {
+  Lane(const GroupShape& shape, KeyColumns& keys, std::size_t own_number)
+      : number(own_number), reader(shape, keys) {
     for (Piece& piece : open) piece = {number, 0, 0, {}, 0};
   }
   std::size_t number;
@@ -55,13 +56,13 @@ struct PartitionedRows::Lane {
 };
 
 PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Storage>& storages,
-                                 std::uint64_t memory_limit)
+                                 KeyColumns& keys, std::uint64_t memory_limit)
     : shape_(shape),
       storages_(storages),
       text_(storages[0] == Storage::text),
       fixed_words_(2 + shape.sets.size() / 2 + shape.values.size()),
       memory_limit_(memory_limit),
-      lanes_([this] { return std::make_unique<Lane>(shape_, lane_count_++); }) {}
+      lanes_([this, &keys] { return std::make_unique<Lane>(shape_, keys, lane_count_++); }) {}
 
 PartitionedRows::~PartitionedRows() = default;
 
@@ -106,12 +107,15 @@ void PartitionedRows::take(duckdb_data_chunk chunk) {
     std::uint64_t* to = &piece.memory[piece.words];
     piece.words += fixed_words_ + tail;
     *to++ = unit;
-    *to++ = block.groups[0][row] | static_cast<std::uint64_t>(block.present[row]) << 32;
+    std::uint64_t present = 0;
+    for (std::size_t value = 0; value < block.values.size(); ++value)
+      present |= std::uint64_t{block.values[value].valid(row)} << value;
+    *to++ = block.groups[0][row] | present << 32;
     for (std::size_t set = 1; set < block.groups.size(); set += 2) {
       const std::uint64_t next = set + 1 < block.groups.size() ? block.groups[set + 1][row] : 0;
       *to++ = block.groups[set][row] | next << 32;
     }
-    for (const auto& values : block.values) *to++ = static_cast<std::uint64_t>(values[row]);
+    for (const BlockValues& values : block.values) *to++ = values.words[row];
     if (text_) {
       *to++ = block.unit_texts[row].size();
       std::memcpy(to, block.unit_texts[row].data(), block.unit_texts[row].size());
@@ -125,6 +129,9 @@ class PartitionedRows::Partition {
  public:
   Partition(const PartitionedRows& rows, const Numbers& numbers)
       : shape_(rows.shape_), text_(rows.text_), fixed_words_(rows.fixed_words_), numbers_(numbers) {
+    groups_.resize(shape_.sets.size());
+    words_.resize(shape_.values.size());
+    validity_.resize(shape_.values.size());
     block_.groups.resize(shape_.sets.size());
     block_.values.resize(shape_.values.size());
   }
@@ -139,9 +146,8 @@ class PartitionedRows::Partition {
     arrange(pieces, rows);
     std::size_t from = 0;
     for (const Unit& unit : units_) {
-      bounder.begin(text_ ? unit.word : hash_word(shape_.hash_key, unit.word));
-      bounder.add(block_, from, unit.end);
-      bounder.finish();
+      bounder.add_whole(text_ ? unit.word : hash_word(shape_.hash_key, unit.word), block_, from,
+                        unit.end);
       from = unit.end;
     }
   }
@@ -212,30 +218,51 @@ class PartitionedRows::Partition {
     }
   }
 
+  void make_room(std::size_t rows) {
+    block_.size = rows;
+    for (std::size_t set = 0; set < groups_.size(); ++set) {
+      groups_[set].resize(rows);
+      block_.groups[set] = groups_[set].data();
+    }
+    for (std::size_t value = 0; value < words_.size(); ++value) {
+      words_[value].resize(rows);
+      validity_[value].assign((rows + 63) / 64, ~std::uint64_t{0});
+      block_.values[value] = {words_[value].data(), nullptr};
+    }
+  }
+
+  void note_nulls(std::size_t row, std::uint64_t present) {
+    for (std::size_t value = 0; value < words_.size(); ++value) {
+      if ((present >> value) & 1) continue;
+      validity_[value][row / 64] &= ~(std::uint64_t{1} << (row % 64));
+      block_.values[value].validity = validity_[value].data();
+    }
+  }
+
   // Writes the rows into the block, the first unit's first. Afterwards `end` is where a unit's rows
   // end again.
   void arrange(const std::vector<Loaded>& pieces, std::size_t rows) {
-    block_.resize(rows);
+    make_room(rows);
     next_.clear();
     std::size_t begin = 0;
     for (const Unit& unit : units_) {
       next_.push_back(begin);
       begin = unit.end;
     }
+    const std::uint64_t all_present = (std::uint64_t{1} << words_.size()) - 1;
     std::size_t row = 0;
     each(pieces, [&](std::size_t lane, const std::uint64_t* record) {
       const std::size_t to = next_[unit_of_[row++]]++;
       const auto& numbers = numbers_[lane];
-      block_.groups[0][to] = numbers[0][static_cast<std::uint32_t>(record[1])];
-      block_.present[to] = static_cast<std::uint32_t>(record[1] >> 32);
+      groups_[0][to] = numbers[0][static_cast<std::uint32_t>(record[1])];
+      if (record[1] >> 32 != all_present) note_nulls(to, record[1] >> 32);
       for (std::size_t set = 1; set < numbers.size(); ++set) {
         const std::uint64_t word = record[2 + (set - 1) / 2];
-        block_.groups[set][to] =
+        groups_[set][to] =
             numbers[set][static_cast<std::uint32_t>(set % 2 == 1 ? word : word >> 32)];
       }
       const std::uint64_t* values = record + 2 + numbers.size() / 2;
-      for (std::size_t value = 0; value < block_.values.size(); ++value)
-        block_.values[value][to] = static_cast<std::int64_t>(values[value]);
+      for (std::size_t value = 0; value < words_.size(); ++value) words_[value][to] = values[value];
     });
   }
 
@@ -243,7 +270,10 @@ class PartitionedRows::Partition {
   bool text_;
   std::size_t fixed_words_;
   const Numbers& numbers_;
-  RowBlock block_;
+  std::vector<std::vector<GroupNumber>> groups_;      // one a set
+  std::vector<std::vector<std::uint64_t>> words_;     // one a value
+  std::vector<std::vector<std::uint64_t>> validity_;  // one a value
+  RowBlock block_;                                    // points at them
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;  // by row, as it lies in the pieces
   std::vector<std::uint32_t> table_;    // unit + 1; 0 is free

@@ -3,8 +3,8 @@
 // a temporary file.
 //
 // A row in a partition is a number of 64-bit words: the unit (a text's hash), the first set's group
-// and the mask of present values, the other sets' groups two a word, the values, and of a text unit
-// its length and its bytes.
+// and the mask of values that are not NULL, the other sets' groups two a word, the values, and of a
+// text unit its length and its bytes.
 #pragma once
 
 #include "engine/clustered_rows.hpp"
@@ -21,7 +21,7 @@ namespace shoal::engine {
 
 class PartitionedRows {
  public:
-  PartitionedRows(const GroupShape& shape, const std::vector<Storage>& storages,
+  PartitionedRows(const GroupShape& shape, const std::vector<Storage>& storages, KeyColumns& keys,
                   std::uint64_t memory_limit);
   ~PartitionedRows();
 

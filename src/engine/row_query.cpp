@@ -97,19 +97,26 @@ RowQuery::RowQuery(DuckdbConnection& connection, const std::string& sql,
     return described[at++].at(1);
   };
   const auto append = [&](const std::string& name, const Item& item) {
-    const char* comma = items.empty() ? "" : ", ";
-    items += fmt::format("{}{} AS {}", comma, item.sql, name);
-    columns += comma + name;
+    items += fmt::format("{}{} AS {}", items.empty() ? "" : ", ", item.sql, name);
     storages.push_back(item.storage);
   };
-  if (request.has_unit) append("u", unit_item(next_type("u")));
+  const auto feed = [&](const std::string& sql_of, Storage storage) {
+    fed += (fed.empty() ? "" : ", ") + sql_of;
+    fed_storages.push_back(storage);
+  };
+  if (request.has_unit) {
+    append("u", unit_item(next_type("u")));
+    feed(storages[0] == Storage::text ? "u" : "shoal_unit(u)", storages[0]);
+  }
   for (std::size_t i = 0; i < request.keys.size(); ++i) {
     const std::string name = fmt::format("k{}", i);
     append(name, identity_item(name, next_type(name), request.keys[i]));
+    feed(fmt::format("shoal_key({}, {}::UTINYINT)", name, i), Storage::bits32);
   }
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const std::string name = fmt::format("v{}", i);
     append(name, value_item(name, next_type(name), request.values[i]));
+    feed(name, storages.back());
   }
   SHOAL_CHECK(at == described.size());
   // Rows without any column still have to be counted.

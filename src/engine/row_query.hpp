@@ -17,9 +17,10 @@ struct RowQuery {
   // DuckdbFailure.
   RowQuery(DuckdbConnection& connection, const std::string& sql, const GroupedRequest& request);
 
-  std::string columns;            // their names, in order
-  std::string from;               // what to select them from
+  std::string from;               // what to select the columns from, by their names
   std::vector<Storage> storages;  // one a column
+  std::string fed;                // the columns as ChunkFeed takes them
+  std::vector<Storage> fed_storages;
 };
 
 // The type in which a key, or a value of which only equality matters, comes out of DuckDB.

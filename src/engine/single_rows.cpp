@@ -70,6 +70,15 @@ std::string group_by(const GroupingSet& set, const std::string& more) {
   return names.empty() ? "" : " GROUP BY " + names;
 }
 
+// Of the keys. A column outside the set comes as a NULL of its own type.
+std::vector<Storage> storages_of(const RowQuery& rows, const GroupedRequest& request,
+                                 std::size_t set) {
+  std::vector<Storage> storages;
+  for (const KeyType type : request.keys) storages.push_back(storage_of(type));
+  for (const std::size_t key : request.sets[set].keys) storages[key] = rows.storages[key];
+  return storages;
+}
+
 class SetReader {
  public:
   SetReader(DuckdbConnection& connection, const RowQuery& rows, const GroupedRequest& request,
@@ -79,16 +88,11 @@ class SetReader {
         request_(request),
         set_(set),
         shape_(request),
-        interner_(shape_),
-        storages_(rows.storages.begin(),
-                  rows.storages.begin() + static_cast<std::ptrdiff_t>(request.keys.size())) {
+        storages_(storages_of(rows, request, set)),
+        columns_(shape_, storages_),
+        interner_(shape_, columns_),
+        numbers_(storages_.size()) {
     block_.groups.resize(request.sets.size());
-    // A column outside the set comes as a NULL of its own type.
-    for (std::size_t i = 0; i < storages_.size(); ++i) {
-      bool grouped = false;
-      for (const std::size_t key : request.sets[set].keys) grouped = grouped || key == i;
-      if (!grouped) storages_[i] = storage_of(request.keys[i]);
-    }
   }
 
   std::vector<data::ExactGroup> read() {
@@ -153,8 +157,14 @@ class SetReader {
   }
 
   void number(const Chunk& chunk) {
-    block_.resize(chunk.rows);
-    interner_.number_groups(chunk, 0, block_);
+    block_.size = chunk.rows;
+    std::vector<const GroupNumber*> arrays;
+    for (std::size_t key = 0; key < numbers_.size(); ++key) {
+      numbers_[key].resize(chunk.rows);
+      columns_.number(key, chunk.columns[key], chunk.rows, numbers_[key].data());
+      arrays.push_back(numbers_[key].data());
+    }
+    interner_.number_groups(arrays, block_);
   }
 
   DuckdbConnection& connection_;
@@ -162,8 +172,10 @@ class SetReader {
   const GroupedRequest& request_;
   std::size_t set_;
   GroupShape shape_;
-  KeyInterner interner_;
   std::vector<Storage> storages_;  // of the keys
+  KeyColumns columns_;
+  KeyInterner interner_;
+  std::vector<std::vector<GroupNumber>> numbers_;  // of the keys
   RowBlock block_;
   std::map<GroupNumber, data::ExactGroup> groups_;
 };

@@ -20,8 +20,16 @@ constexpr std::uint64_t kDistinctHash = 0xE7037ED1A0B428DBu;
 
 UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
                          std::vector<GroupTable>& tables)
-    : shape_(shape), keys_(std::move(keys)), tables_(tables), sets_(shape.sets.size()) {
+    : shape_(shape),
+      keys_(std::move(keys)),
+      tables_(tables),
+      sets_(shape.sets.size()),
+      hashes_(kRowsAtOnce),
+      counted_(kRowsAtOnce) {
+  for (const ValueColumn& value : shape_.values) readers_.emplace_back(value);
+  plan_words();
   for (const bool listed : shape_.listed) has_lists_ = has_lists_ || listed;
+  for (const bool squared : shape_.squared) has_squares_ = has_squares_ || squared;
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].max_groups = static_cast<std::size_t>(shape.sets[i].max_groups);
     sets_[i].unit.lists.resize(shape.values.size());
@@ -69,31 +77,32 @@ inline std::uint32_t UnitBounder::index_of(Set& set, const GroupKeys& keys, Grou
 }
 
 void UnitBounder::add(const RowBlock& block, std::size_t first, std::size_t last) {
+  for (std::size_t set = 0; set < sets_.size(); ++set) add_to_set(set, block, first, last);
+}
+
+void UnitBounder::add_to_set(std::size_t at, const RowBlock& block, std::size_t first,
+                             std::size_t last) {
+  Set& set = sets_[at];
+  if (set.few) return add_to_few(at, block, first, last);
   if (rows_.size() < last - first) {
     rows_.resize(last - first);
     indices_.resize(last - first);
   }
-  for (std::size_t i = 0; i < sets_.size(); ++i) {
-    Set& set = sets_[i];
-    if (set.few) {
-      add_to_few(i, block, first, last);
-      continue;
-    }
-    const GroupKeys& keys = *keys_[i];
-    const GroupNumber* groups = block.groups[i].data();
-    kept_ = 0;
-    for (std::size_t row = first; row < last; ++row) {
-      const std::uint64_t hash = mix(unit_hash_, keys.hash(groups[row]));
-      if (hash > set.threshold) continue;
-      const std::uint32_t index = index_of(set, keys, groups[row], hash);
-      ++set.unit.rows[index];
-      rows_[kept_] = static_cast<std::uint32_t>(row);
-      indices_[kept_++] = index;
-    }
-    for (std::size_t value = 0; value < shape_.values.size(); ++value)
-      add_values(block, set.unit, value);
-    if (set.unit.size > 4 * set.max_groups + kFewGroups) prune(set, keys);
+  const std::size_t values = shape_.values.size();
+  const GroupKeys& keys = *keys_[at];
+  const GroupNumber* groups = block.groups[at];
+  kept_ = 0;
+  for (std::size_t row = first; row < last; ++row) {
+    const std::uint64_t hash = mix(unit_hash_, keys.hash(groups[row]));
+    if (hash > set.threshold) continue;
+    const std::uint32_t index = index_of(set, keys, groups[row], hash);
+    ++set.unit.rows[index];
+    add_values(block, row, set.unit.sums.data() + index * values);
+    rows_[kept_] = static_cast<std::uint32_t>(row);
+    indices_[kept_++] = index;
   }
+  for (std::size_t value = 0; value < values; ++value) list_values(block, set.unit, value);
+  if (set.unit.size > 4 * set.max_groups + kFewGroups) prune(set, keys);
 }
 
 // Where max_groups is small and no list has to be kept, only the groups with the smallest hashes so
@@ -102,11 +111,12 @@ void UnitBounder::add_to_few(std::size_t at, const RowBlock& block, std::size_t 
                              std::size_t last) {
   Set& set = sets_[at];
   const GroupKeys& keys = *keys_[at];
-  const GroupNumber* groups = block.groups[at].data();
+  const std::uint64_t* hashes = keys.hashes();
+  const GroupNumber* groups = block.groups[at];
   const std::size_t values = shape_.values.size();
   for (std::size_t row = first; row < last; ++row) {
     const GroupNumber group = groups[row];
-    const std::uint64_t hash = mix(unit_hash_, keys.hash(group));
+    const std::uint64_t hash = mix(unit_hash_, hashes[group]);
     if (hash > set.threshold) continue;
     std::size_t place = 0;
     while (place < set.unit.size && set.unit.groups[place] != group) ++place;
@@ -115,17 +125,7 @@ void UnitBounder::add_to_few(std::size_t at, const RowBlock& block, std::size_t 
       if (place == set.max_groups) continue;
     }
     ++set.unit.rows[place];
-    const std::uint32_t present = block.present[row];
-    ValueSums* sums = &set.unit.sums[place * values];
-    for (std::size_t value = 0; value < values; ++value) {
-      const std::int64_t steps = block.values[value][row];
-      sums[value].count += (present >> value) & 1;
-      sums[value].sum += steps;  // 0 where there is none
-      if (shape_.squared[value] && ((present >> value) & 1) != 0) {
-        const Int128 centred = static_cast<Int128>(steps) - shape_.values[value].range.middle();
-        sums[value].squares += centred * centred;
-      }
-    }
+    add_values(block, row, set.unit.sums.data() + place * values);
   }
 }
 
@@ -159,30 +159,26 @@ std::size_t UnitBounder::take_place(Set& set, const GroupKeys& keys, GroupNumber
   return place;
 }
 
-void UnitBounder::add_values(const RowBlock& block, UnitGroups& unit, std::size_t value) {
-  const std::size_t values = shape_.values.size();
-  const std::int64_t* steps = block.values[value].data();
-  const std::uint32_t* present = block.present.data();
-  ValueSums* sums = unit.sums.data() + value;
+inline void UnitBounder::add_values(const RowBlock& block, std::size_t row, ValueSums* sums) const {
+  for (std::size_t value = 0; value < readers_.size(); ++value) {
+    const BlockValues& from = block.values[value];
+    std::int64_t steps = 0;
+    if (!readers_[value].read(from.words[row], from.valid(row), steps)) continue;
+    ++sums[value].count;
+    sums[value].sum += steps;
+    if (!has_squares_ || !shape_.squared[value]) continue;
+    const Int128 centred = static_cast<Int128>(steps) - readers_[value].middle();
+    sums[value].squares += centred * centred;
+  }
+}
+
+void UnitBounder::list_values(const RowBlock& block, UnitGroups& unit, std::size_t value) {
+  if (!shape_.listed[value]) return;
+  const BlockValues& from = block.values[value];
   for (std::size_t i = 0; i < kept_; ++i) {
-    const std::uint32_t row = rows_[i];
-    ValueSums& to = sums[indices_[i] * values];
-    to.count += (present[row] >> value) & 1;
-    to.sum += steps[row];  // 0 where there is none
-  }
-  if (shape_.squared[value]) {
-    const std::int64_t middle = shape_.values[value].range.middle();
-    for (std::size_t i = 0; i < kept_; ++i) {
-      if (((present[rows_[i]] >> value) & 1) == 0) continue;
-      const Int128 centred = static_cast<Int128>(steps[rows_[i]]) - middle;
-      sums[indices_[i] * values].squares += centred * centred;
-    }
-  }
-  if (shape_.listed[value]) {
-    for (std::size_t i = 0; i < kept_; ++i) {
-      if ((present[rows_[i]] >> value) & 1)
-        unit.lists[value].emplace_back(indices_[i], steps[rows_[i]]);
-    }
+    std::int64_t listed = 0;
+    if (readers_[value].read(from.words[rows_[i]], from.valid(rows_[i]), listed))
+      unit.lists[value].emplace_back(indices_[i], listed);
   }
 }
 
@@ -229,11 +225,13 @@ UnitPart UnitBounder::take() const {
 }
 
 void UnitBounder::finish() {
-  for (std::size_t set = 0; set < sets_.size(); ++set) {
-    choose(sets_[set], *keys_[set]);
-    for (const std::uint32_t index : chosen_) add_bounded(set, index);
-    if (has_lists_) add_lists(set);
-  }
+  for (std::size_t set = 0; set < sets_.size(); ++set) finish(set);
+}
+
+void UnitBounder::finish(std::size_t set) {
+  choose(sets_[set], *keys_[set]);
+  for (const std::uint32_t index : chosen_) add_bounded(set, index);
+  if (has_lists_) add_lists(set);
 }
 
 // The groups with the smallest hashes; equal hashes go by the key.

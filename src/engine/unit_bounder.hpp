@@ -10,6 +10,7 @@
 #include "engine/group_shape.hpp"
 #include "engine/group_table.hpp"
 #include "engine/row_block.hpp"
+#include "engine/value_reader.hpp"
 
 #include <cstdint>
 #include <span>
@@ -38,7 +39,11 @@ class UnitBounder {
   UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
               std::vector<GroupTable>& tables);
 
-  // Starts a unit.
+  // A unit all of whose rows are these.
+  void add_whole(std::uint64_t unit_hash, const RowBlock& block, std::size_t first,
+                 std::size_t last);
+
+  // Or else bit by bit. Starts a unit.
   void begin(std::uint64_t unit_hash);
   // Rows of it, or else parts, not both.
   void add(const RowBlock& block, std::size_t first, std::size_t last);
@@ -59,16 +64,46 @@ class UnitBounder {
     std::size_t worst = 0;  // then, when all places are taken: the one with the largest hash
     // By group: the serial number of the unit that was last seen there, and its index.
     std::vector<std::uint64_t> seen;
+    // The same for units that are done at once, which have serial numbers of their own.
+    std::vector<std::uint32_t> met;
+    std::uint32_t serial = 0;
   };
 
+  // A whole unit of so many rows, of which so many groups count, is done at once. Steps and squares
+  // have at most 51 bits, so their sums, and sums less the centre as often, stay below 2^62.
+  static constexpr std::size_t kRowsAtOnce = 1024;
+  static constexpr std::size_t kGroupsAtOnce = 8;
+
+  // Of a group of a unit that is done at once there are so many words: 1, the number of rows, and
+  // for each value the number of values, their sum and the sum of squares.
+  std::size_t words_at_once() const { return 2 + 3 * readers_.size(); }
+  // How a statistic is bounded from those words: one less another times the centre.
+  struct WordsPlan {
+    std::size_t word = 0;
+    std::size_t count = 0;
+    std::int64_t centre = 0;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+  };
+
+  template <std::size_t kGroups>
+  bool add_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
+  bool try_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
+  void plan_words();
+  static std::uint32_t* new_marks(Set& set, std::size_t groups);
+  void add_to_words(const RowBlock& block, std::size_t row, std::uint64_t* words) const;
+  void add_values(const RowBlock& block, std::size_t row, ValueSums* sums) const;
+  void finish(std::size_t set);
   void grow(UnitGroups& unit, std::size_t groups) const;
   std::uint32_t index_of(Set& set, const GroupKeys& keys, GroupNumber group, std::uint64_t hash);
+  void add_to_set(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
   void add_to_few(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
   std::size_t take_place(Set& set, const GroupKeys& keys, GroupNumber group, std::uint64_t hash);
-  void add_values(const RowBlock& block, UnitGroups& unit, std::size_t value);
+  void list_values(const RowBlock& block, UnitGroups& unit, std::size_t value);
   void choose(const Set& set, const GroupKeys& keys);
   void prune(Set& set, const GroupKeys& keys);
   void add_bounded(std::size_t set, std::uint32_t index);
+  void add_bounded_words(std::size_t set, GroupNumber group, const std::uint64_t* words);
   void add_lists(std::size_t set);
   void add_leaves(std::size_t set, std::size_t value, std::uint32_t index);
   void add_distinct(std::size_t set, std::size_t value, std::uint32_t index);
@@ -77,10 +112,16 @@ class UnitBounder {
   const GroupShape& shape_;
   std::vector<const GroupKeys*> keys_;
   std::vector<GroupTable>& tables_;
+  std::vector<ValueReader> readers_;  // one a value
   std::vector<Set> sets_;
   std::uint64_t unit_hash_ = 0;
   std::uint64_t serial_ = 0;
   bool has_lists_ = false;
+  bool has_squares_ = false;
+  std::vector<WordsPlan> words_plans_;  // one an integer statistic
+  std::vector<std::uint64_t> hashes_;   // of the rows of a whole unit
+  std::vector<std::uint32_t> counted_;  // which of them count
+  std::vector<std::uint64_t> words_;    // of its groups
   std::vector<std::uint32_t> chosen_;   // indices in the set at hand
   std::size_t kept_ = 0;                // how many rows of the block at hand may count
   std::vector<std::uint32_t> rows_;     // which they are

@@ -54,7 +54,8 @@ struct Counted {
 Counted count(const std::vector<Chunks>& lists) {
   const GroupShape shape(request_of(2));
   const std::vector<Storage> storages{Storage::bits64};
-  ClusteredRows rows(shape, storages);
+  KeyColumns keys(shape, {});
+  ClusteredRows rows(shape, storages, keys);
   std::atomic<bool> refused = false;
   std::atomic<std::size_t> turn = 0;
   std::vector<std::thread> threads;

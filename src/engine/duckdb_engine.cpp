@@ -26,6 +26,7 @@ using catalog::ColumnType;
 using catalog::SourceFormat;
 
 struct DuckdbEngine::State {
+  catalog::Table table;  // the first, whose rows table_rows() reads
   Resources resources;
   DuckdbConnection connection;
   ChunkFeed feed;
@@ -146,7 +147,7 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
   ChunkFeed feed(connection);
   register_number_function(connection);
   state_ = std::make_unique<State>(
-      State{resources_of(policy.engine), std::move(connection), std::move(feed)});
+      State{*tables[0], resources_of(policy.engine), std::move(connection), std::move(feed)});
   std::vector<std::filesystem::path> paths;
   for (const catalog::Table* table : tables) {
     paths.push_back(file_of(policy, *table));

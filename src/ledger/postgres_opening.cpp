@@ -55,10 +55,12 @@ INSERT INTO "{0}".about VALUES ('shoal ledger', {1});
 )sql";
 
 // Names are those of the catalogue. A client that vanished without a word is noticed within half a
-// minute, and one that stands still in a transaction does not keep the others out.
+// minute, and one that stands still in a transaction does not keep the others out for long. One
+// that is silent while it answers a question is not gone.
 constexpr const char* kSettings =
     "SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; "
     "SET lock_timeout = {0}; SET idle_in_transaction_session_timeout = {0}; "
+    "SET idle_session_timeout = 0; "
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
 
 void require_server(ServerConnection& connection) {

@@ -209,6 +209,35 @@ TEST_F(Interference, IsNotWaitedOutWithoutEnd) {
   ask(ledger, request_of("key", 0.5), "answer");
 }
 
+// Stopped between its entry and the commit, it loses both.
+TEST_F(PostgresLedger, AStandstillKeepsOthersOutForALimitedTime) {
+  Ledger other(place_, patient(30'000));
+  other.open_account(account_of(1));
+  bool armed = false;
+  int steps = 0;
+  Options options = patient(200);
+  options.step = [&] {
+    if (armed && ++steps == 11) ask(other, request_of("other", 0.25), "b");
+  };
+  Ledger ledger(place_, options);
+  armed = true;
+  EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.5)); }), ErrorCode::unavailable);
+  EXPECT_GE(steps, 11);
+  EXPECT_EQ(total_units(other), units(0.25));
+  ask(other, request_of("key", 0.5), "answer");
+}
+
+// A role whose silent sessions the server ends: a question may take longer.
+TEST_F(PostgresLedger, SilenceIsNotDeath) {
+  server_.run("ALTER ROLE postgres SET idle_session_timeout = 100");
+  Ledger ledger(place_);
+  server_.run("ALTER ROLE postgres RESET idle_session_timeout");
+  ledger.open_account(account_of(1));
+  privacy::Reservation held = reserve(ledger, request_of("key", 0.5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_EQ(settle(ledger, std::move(held), "answer").answer, "answer");
+}
+
 TEST_F(PostgresLedger, ALockedTableIsUnavailableAndCostsNothing) {
   Ledger ledger(place_, patient(200));
   ledger.open_account(account_of(1));

@@ -36,14 +36,14 @@ Account parse_account(const std::string& lineage, const std::string& body) {
           json.at("unit").get<std::string>()};
 }
 
+}  // namespace
+
 // What a reservation is made of.
-struct Held {
+struct Ledger::Held {
   std::int64_t entry;
   std::string holder;
   privacy::Event event;
 };
-
-}  // namespace
 
 struct Ledger::State {
   std::unique_ptr<Store> store;
@@ -224,8 +224,9 @@ void Ledger::change_budget(const std::string& lineage, const privacy::Budget& bu
 }
 
 // The key was reserved before: its answer, or an entry that takes the reservation over.
-std::variant<Held, StoredAnswer> Ledger::State::reserve_again(const Request& request,
-                                                              const Entry& earlier, Entry entry) {
+std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Request& request,
+                                                                      const Entry& earlier,
+                                                                      Entry entry) {
   if (earlier.request_digest != request.digest) {
     throw Error(ErrorCode::conflict,
                 "this key was used for another question; use a new key for a new question");
@@ -249,7 +250,7 @@ std::variant<Held, StoredAnswer> Ledger::State::reserve_again(const Request& req
               privacy::event_from_json(Json::parse(earlier.body).at("event").dump())};
 }
 
-std::variant<Held, StoredAnswer> Ledger::State::reserve(const Request& request) {
+std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& request) {
   const Account account = known_account(request.lineage);
   Entry entry;
   entry.lineage = request.lineage;
@@ -275,12 +276,52 @@ std::variant<Held, StoredAnswer> Ledger::State::reserve(const Request& request) 
   return Held{written.seq, written.holder, request.event};
 }
 
-std::variant<privacy::Reservation, StoredAnswer> Ledger::reserve(const Request& request) {
-  require_name(request.key, "key");
-  auto reserved = state_->transact([&] { return state_->reserve(request); });
-  if (auto* stored = std::get_if<StoredAnswer>(&reserved)) return std::move(*stored);
-  Held held = std::get<Held>(std::move(reserved));
+Reserved Ledger::handed_out(std::variant<Held, StoredAnswer>&& made) {
+  if (auto* stored = std::get_if<StoredAnswer>(&made)) return std::move(*stored);
+  Held held = std::get<Held>(std::move(made));
   return privacy::Reservation(held.entry, std::move(held.holder), std::move(held.event));
+}
+
+Reserved Ledger::reserve(const Request& request) {
+  require_name(request.key, "key");
+  return handed_out(state_->transact([&] { return state_->reserve(request); }));
+}
+
+std::vector<Reserved> Ledger::reserve_together(std::span<const Request> requests) {
+  for (const Request& request : requests) {
+    require_name(request.key, "key");
+    SHOAL_CHECK(request.lineage == requests.front().lineage);
+  }
+  // What is only in a transaction must be forgotten with it, also when it is tried again.
+  const ChainState before = state_->chain;
+  std::vector<std::variant<Held, StoredAnswer>> made;
+  try {
+    state_->store->transact([&] {
+      state_->chain = before;
+      state_->chain.advance(*state_->store);
+      made.clear();
+      for (const Request& request : requests) {
+        made.push_back(state_->reserve(request));
+        if (made.size() == 1 && std::holds_alternative<StoredAnswer>(made.front())) return;
+        state_->chain.advance(*state_->store);
+      }
+    });
+  } catch (...) {
+    state_->chain = before;
+    throw;
+  }
+  std::vector<Reserved> reserved;
+  for (auto& one : made) reserved.push_back(handed_out(std::move(one)));
+  return reserved;
+}
+
+std::optional<StoredAnswer> Ledger::stored(const std::string& lineage,
+                                           const std::string& key) const {
+  const auto reserved = state_->store->reserve_of_key(lineage, key);
+  if (!reserved) return std::nullopt;
+  const auto closed = state_->store->closing_of(reserved->seq);
+  if (!closed || closed->kind != "settle") return std::nullopt;
+  return StoredAnswer{reserved->seq, Json::parse(closed->body).at("answer").get<std::string>()};
 }
 
 // What ends a reservation.

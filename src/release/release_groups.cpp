@@ -1,4 +1,5 @@
 #include <shoal/base/error.hpp>
+#include <shoal/privacy/declared.hpp>
 #include <shoal/release/release_groups.hpp>
 
 #include <algorithm>
@@ -122,7 +123,8 @@ ReleasedGroups release_groups(privacy::Reservation&& reservation,
   const std::vector<data::GroupedAggregate> secret = std::move(exact);
   SHOAL_CHECK(mine.touched());
   SHOAL_CHECK(secret.size() == noises.size() && public_keys.size() == noises.size());
-  SHOAL_CHECK(mechanism::grouped_event(noises, neighbors) == mine.event());
+  SHOAL_CHECK(
+      privacy::covers(mine.event(), mechanism::grouped_event(noises, neighbors), neighbors));
   std::vector<std::vector<ReleasedGroup>> sets;
   for (std::size_t i = 0; i < noises.size(); ++i) {
     SHOAL_CHECK(!noises[i].selection || public_keys[i].empty());

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,6 +46,9 @@ struct StoredAnswer {
   std::int64_t entry;
   std::string answer;
 };
+
+// A reservation, or what was answered under the same key before.
+using Reserved = std::variant<privacy::Reservation, StoredAnswer>;
 
 // A spend as the owner sees it.
 struct Spend {
@@ -88,7 +92,15 @@ class Ledger {
   // disk. The event is priced under the account's relation. The key of a settled request gives its
   // stored answer, unpaid; the key of one whose process died gives its reservation again, unpaid.
   // Throws budget_exceeded, conflict, unavailable (the key is being worked on).
-  std::variant<privacy::Reservation, StoredAnswer> reserve(const Request& request);
+  Reserved reserve(const Request& request);
+
+  // Reserves all of them in one transaction, or none: what is done in several steps is paid before
+  // the first. If the first request was answered already, its answer is returned alone and nothing
+  // is reserved. All are of one lineage. Throws as reserve() does.
+  std::vector<Reserved> reserve_together(std::span<const Request> requests);
+
+  // The answer that is stored under a key; none if it was never asked, or is not settled.
+  std::optional<StoredAnswer> stored(const std::string& lineage, const std::string& key) const;
 
   // Stores the answer, durable when it returns. Only what it returns may leave.
   StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer);
@@ -105,6 +117,8 @@ class Ledger {
 
  private:
   struct State;
+  struct Held;
+  static Reserved handed_out(std::variant<Held, StoredAnswer>&& made);
   std::unique_ptr<State> state_;
 };
 

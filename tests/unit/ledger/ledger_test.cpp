@@ -58,6 +58,46 @@ TEST_F(LedgerTest, FourHundredTimesAHundredthIsFour) {
   EXPECT_EQ(Ledger(path()).total(kLineage), ledger.total(kLineage));
 }
 
+// ---- several at once ----
+
+TEST_F(LedgerTest, ReservesTogetherOrNotAtAll) {
+  Ledger ledger = open_with(1);
+  const std::vector<Request> too_much = {request_of("a", 0.6), request_of("b", 0.5)};
+  EXPECT_EQ(code_of([&] { ledger.reserve_together(too_much); }), ErrorCode::budget_exceeded);
+  EXPECT_EQ(total_units(ledger), 0);
+  EXPECT_TRUE(states(ledger).empty());
+  // The same ledger goes on as if nothing had been.
+  const std::vector<Request> enough = {request_of("a", 0.6), request_of("b", 0.4)};
+  EXPECT_EQ(ledger.reserve_together(enough).size(), 2u);
+  EXPECT_EQ(total_units(ledger), units(1));
+  EXPECT_EQ(total_units(*std::make_unique<Ledger>(path())), units(1));
+}
+
+TEST_F(LedgerTest, WhatWasAnsweredReservesNothingBesides) {
+  Ledger ledger = open_with(1);
+  ask(ledger, request_of("a", 0.25), "{}");
+  const std::vector<Request> again = {request_of("a", 0.25), request_of("b", 0.5)};
+  const auto reserved = ledger.reserve_together(again);
+  ASSERT_EQ(reserved.size(), 1u);
+  EXPECT_EQ(std::get<StoredAnswer>(reserved[0]).answer, "{}");
+  EXPECT_EQ(total_units(ledger), units(0.25));
+  const std::vector<Request> second = {request_of("c", 0.25), request_of("a", 0.25)};
+  EXPECT_EQ(std::get<StoredAnswer>(ledger.reserve_together(second)[1]).answer, "{}");
+  EXPECT_EQ(total_units(ledger), units(0.5));
+}
+
+TEST_F(LedgerTest, FindsStoredAnswersByTheirKey) {
+  Ledger ledger = open_with(1);
+  EXPECT_FALSE(ledger.stored(kLineage, "a"));
+  auto reservation = reserve(ledger, request_of("a", 0.25));
+  EXPECT_FALSE(ledger.stored(kLineage, "a"));
+  settle(ledger, std::move(reservation), "found");
+  EXPECT_EQ(ledger.stored(kLineage, "a")->answer, "found");
+  EXPECT_FALSE(ledger.stored("another", "a"));
+  ledger.cancel(reserve(ledger, request_of("b", 0.25)));
+  EXPECT_FALSE(ledger.stored(kLineage, "b"));
+}
+
 TEST_F(LedgerTest, ARefusedKeyIsFree) {
   Ledger ledger = open_with(0.5);
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.6)); }), ErrorCode::budget_exceeded);

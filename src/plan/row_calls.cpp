@@ -1,11 +1,11 @@
 // Calls of scalar functions.
 #include "plan/row_build.hpp"
 #include "plan/row_checker.hpp"
-#include "plan/row_pattern.hpp"
 #include "plan/row_text.hpp"
 
 #include <shoal/base/text.hpp>
 #include <shoal/sql/calendar.hpp>
+#include <shoal/sql/pattern.hpp>
 
 #include <fmt/format.h>
 
@@ -204,7 +204,7 @@ RowNodePointer RowChecker::matches(const Nodes& arguments, Position at) const {
            "LIKE");
   }
   const std::string& pattern = text_constant(arguments[1], "the pattern");
-  if (const auto fault = pattern_fault(pattern)) {
+  if (const auto fault = sql::pattern_fault(pattern)) {
     refuse(arguments[1]->position, ErrorCode::invalid_argument,
            fmt::format("the pattern '{}' is not supported: {}", printable(pattern, 60), *fault));
   }

@@ -1,14 +1,16 @@
 // Regular expressions: what is allowed compiles in the engine, and what does not compile is
 // refused.
-#include "plan/row_pattern.hpp"
-
 #include "support/row_fixture.hpp"
 #include "support/seeded_source.hpp"
+
+#include <shoal/sql/pattern.hpp>
 
 #include <gtest/gtest.h>
 
 namespace shoal::plan {
 namespace {
+
+using sql::pattern_fault;
 
 bool compiles(test::RowDatabase& database, const std::string& pattern) {
   try {

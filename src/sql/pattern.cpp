@@ -1,12 +1,11 @@
-#include "plan/row_pattern.hpp"
-
 #include <shoal/base/text.hpp>
+#include <shoal/sql/pattern.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace shoal::plan {
+namespace shoal::sql {
 namespace {
 
 constexpr std::size_t kMaxGroups = 20;
@@ -190,4 +189,4 @@ std::optional<std::string> pattern_fault(std::string_view pattern) {
   return std::nullopt;
 }
 
-}  // namespace shoal::plan
+}  // namespace shoal::sql

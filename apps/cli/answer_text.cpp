@@ -2,6 +2,7 @@
 
 #include "bars.hpp"
 #include "csv.hpp"
+#include "found_text.hpp"
 #include "table.hpp"
 
 #include <shoal/base/text.hpp>
@@ -246,7 +247,10 @@ std::string cost_text(double epsilon, double delta, double rho) {
 }
 
 std::string answer_table(const Answer& answer, std::optional<std::size_t> room) {
-  if (is_upright(answer)) return upright_table(answer);
+  if (is_upright(answer)) {
+    const std::string found = found_text(answer);
+    return upright_table(answer) + (found.empty() ? "" : "\n" + found);
+  }
   std::string text = answer.rows.empty() ? "no group shows\n" : fitted_table(answer, room);
   if (answer.hidden) {
     text += fmt::format("\n  hidden  groups of few are not shown; one of {} has an even chance{}\n",
@@ -255,6 +259,7 @@ std::string answer_table(const Answer& answer, std::optional<std::size_t> room) 
                             ? fmt::format(", fewer than {} never show", answer.hidden->min_units)
                             : "");
   }
+  if (!answer.found.empty()) text += (answer.hidden ? "" : "\n") + found_text(answer);
   return text;
 }
 
@@ -278,13 +283,17 @@ std::string plan_table(const plan::Plan& plan, const catalog::Policy& policy) {
     columns.add({column.name, expected_error_text(plan, column)});
   }
   const double epsilon = session::epsilon_of(plan);
-  std::string text = columns.text() + "\n" + statistics_table(plan) + "\n" + groups_text(plan);
+  std::string text = columns.text() + "\n";
+  // Before bounds are known there is no grid and no scale of noise to be shown.
+  if (!plan::must_search(plan)) text += statistics_table(plan) + "\n" + groups_text(plan);
+  text += search_text(plan);
   text +=
       fmt::format("  unit    {}{}\n", policy.unit_in_words(),
-                  plan.has_unit ? fmt::format(", at most {} row{} of each{}", plan.rows_per_group,
-                                              plan.rows_per_group == 1 ? "" : "s",
-                                              plan.keys.empty() ? "" : " in a group")
-                                : "");
+                  plan.totals     ? ", of each the total in a group"
+                  : plan.has_unit ? fmt::format(", at most {} row{} of each{}", plan.rows_per_group,
+                                                plan.rows_per_group == 1 ? "" : "s",
+                                                plan.keys.empty() ? "" : " in a group")
+                                  : "");
   text += fmt::format("  rows    {}\n", sql::print(plan.rows, sql::Dialect::shoal));
   text += fmt::format("  cost    {}\n", cost_text(epsilon, plan.delta.value(), rho_of(plan)));
   text += fmt::format("  means   {}\n",
@@ -314,6 +323,7 @@ std::string plan_json(const plan::Plan& plan, const catalog::Policy& policy) {
     json["groups"].push_back(std::move(group));
   }
   json["rows"] = sql::print(plan.rows, sql::Dialect::shoal);
+  if (!plan.automatic.empty()) json["automatic"] = search_json(plan);
   json["confidence"] = plan.confidence.value();
   json["event"] = Json::parse(privacy::to_json(plan.event));
   const double epsilon = session::epsilon_of(plan);

@@ -1,6 +1,7 @@
 #include "plan/aggregates.hpp"
 
 #include "plan/options.hpp"
+#include "plan/subqueries.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -46,6 +47,38 @@ bool is_quantile(std::string_view name) {
          name == "QUANTILE" || name == "QUANTILE_CONT" || name == "MIN" || name == "MAX";
 }
 
+constexpr std::string_view kTotalBounds = "contribution_bounds_per_group";
+
+const sql::NamedArgument* total_bounds(const sql::Call& call) {
+  for (const sql::NamedArgument& named : call.named) {
+    if (to_lower(named.name.name) == kTotalBounds) return &named;
+  }
+  return nullptr;
+}
+
+// bounds => AUTO
+bool is_automatic(const sql::NamedArgument& named) {
+  if (named.values.size() != 1) return false;
+  const auto* word = named.values.front().get_if<sql::ColumnReference>();
+  return word && !word->table && to_lower(word->column.name) == "auto";
+}
+
+// Stand-ins for bounds that are still to be found: what an answer may cost does not depend on them.
+constexpr catalog::Bounds kUnfound = {-1, 1};
+
+const sql::Expression& argument_of(const sql::Call& call, sql::Position position,
+                                   std::string_view text) {
+  if (!call.star && call.arguments.size() == 1) return call.arguments[0];
+  throw sql::error_at(ErrorCode::parse_error, text, position,
+                      fmt::format("{} takes one value, such as {}(age)", call.name, call.name));
+}
+
+sql::Expression number_literal(double value) {
+  const sql::Expression positive(
+      sql::Literal{sql::LiteralKind::decimal, fmt::format("{:.17e}", std::fabs(value))});
+  return value < 0 ? sql::Expression(sql::Unary{sql::UnaryOperator::minus, positive}) : positive;
+}
+
 bool of_population(std::string_view name) { return name.ends_with("_POP"); }
 
 }  // namespace
@@ -76,6 +109,10 @@ std::string_view to_string(AggregateKind kind) {
   return "private quantile near the maximum";
 }
 
+bool bounds_total(const sql::Expression& call) {
+  return total_bounds(*call.get_if<sql::Call>()) != nullptr;
+}
+
 std::size_t AggregatePlanner::add(const sql::Expression& call) {
   const PlannedAggregate made = planned(*call.get_if<sql::Call>(), call.position());
   const auto same = [&](const PlannedAggregate& other) {
@@ -92,8 +129,10 @@ std::size_t AggregatePlanner::add(const sql::Expression& call) {
 }
 
 PlannedAggregate AggregatePlanner::planned(const sql::Call& call, sql::Position position) {
+  if (rows_per_person_) return total(call, position);
   if (call.name == "COUNT" || call.name == "APPROX_COUNT_DISTINCT") return count(call, position);
   if (is_quantile(call.name)) return quantile(call, position);
+  if (call.name == "COUNT_CLIPPED") return clipped(call, position);
   const bool spread = is_variance(call.name) || is_deviation(call.name);
   if (call.name != "SUM" && call.name != "AVG" && !spread) {
     throw sql::error_at(ErrorCode::unsupported, text_, position,
@@ -110,7 +149,7 @@ PlannedAggregate AggregatePlanner::planned(const sql::Call& call, sql::Position 
   const Argument one = argument(call, position);
   PlannedAggregate made;
   made.of = one.of;
-  made.bounds = bounds_of(one, call, position);
+  set_bounds(one, call, position, made);
   if (call.name == "SUM") {
     made.kind = AggregateKind::sum;
     made.statistic =
@@ -151,6 +190,66 @@ PlannedAggregate AggregatePlanner::count(const sql::Call& call, sql::Position po
   return made;
 }
 
+// COUNT_CLIPPED(x, bounds => (a, b)): how many values lie beyond the bounds, a count like any
+// other.
+PlannedAggregate AggregatePlanner::clipped(const sql::Call& call, sql::Position position) {
+  PlannedAggregate made;
+  const Argument one = argument(call, position);
+  set_bounds(one, call, position, made);
+  const sql::Expression value =
+      call.filter ? where(*call.filter, call.arguments[0]) : call.arguments[0];
+  const sql::Expression beyond(sql::Between{value, number_literal(made.bounds->lower),
+                                            number_literal(made.bounds->upper), true},
+                               position);
+  const sql::Expression counted(sql::Literal{sql::LiteralKind::integer, "1"}, position);
+  made.of = "clipped " + one.of;
+  made.statistic = want_count({rows_.value(where(beyond, counted)), made.of});
+  return made;
+}
+
+// SUM, COUNT or AVG of one row a person and group, which holds the person's own: the total is
+// clamped, not the rows. An average is that of people's averages.
+PlannedAggregate AggregatePlanner::total(const sql::Call& call, sql::Position position) {
+  const bool counts = call.name == "COUNT" && !call.distinct;
+  const sql::NamedArgument* named = total_bounds(call);
+  if (!counts && call.name != "SUM" && call.name != "AVG") {
+    if (call.name == "COUNT" && call.arguments.size() == 1 &&
+        rows_.value(call.arguments[0]).expression == *from_.unit) {
+      return count(call, position);
+    }
+    throw sql::error_at(ErrorCode::unsupported, text_, position,
+                        fmt::format("beside contribution_bounds_per_group there are SUM, COUNT and "
+                                    "AVG; ask for {} in a question of its own",
+                                    printable(call.name, 40)));
+  }
+  if (call.named.size() != (named ? 1u : 0u) || (!counts && !named)) {
+    throw sql::error_at(ErrorCode::unsupported, text_, position,
+                        "where one aggregate has contribution_bounds_per_group, each SUM and AVG "
+                        "must have it, and no other bounds; or ask in two questions");
+  }
+  sql::Call inner{call.name, call.arguments, call.star && !call.filter, call.distinct};
+  if (call.filter) {
+    const sql::Expression one(sql::Literal{sql::LiteralKind::integer, "1"}, position);
+    inner.arguments = {where(*call.filter, call.star ? one : argument_of(call, position, text_))};
+  }
+  const TypedExpression typed = unit_aggregate(inner, rows_, position, text_);
+  PlannedAggregate made;
+  made.of = call.star ? "rows" : written(argument_of(call, position, text_));
+  made.bounds =
+      named ? written_bounds(*named) : catalog::Bounds{0, static_cast<double>(*rows_per_person_)};
+  const Argument one{typed, made.of};
+  const std::size_t value = want_value(one, ValuePurpose::sum, *made.bounds);
+  made.kind = counts ? AggregateKind::count : AggregateKind::sum;
+  if (call.name != "AVG") {
+    made.statistic = want(StatisticKind::plain_sum, value);
+    return made;
+  }
+  made.kind = AggregateKind::average;
+  made.denominator = want_count(one);
+  made.statistic = want(StatisticKind::centred_sum, value);
+  return made;
+}
+
 // MEDIAN(x), PERCENTILE_CONT(x, 0.9), MIN(x), MAX(x).
 PlannedAggregate AggregatePlanner::quantile(const sql::Call& call, sql::Position position) {
   PlannedAggregate made;
@@ -175,18 +274,14 @@ PlannedAggregate AggregatePlanner::quantile(const sql::Call& call, sql::Position
   }
   const Argument one = argument(of_value, position);
   made.of = one.of;
-  made.bounds = bounds_of(one, call, position);
+  set_bounds(one, call, position, made);
   made.statistic = want(StatisticKind::leaves, want_value(one, ValuePurpose::leaves, *made.bounds));
   return made;
 }
 
 AggregatePlanner::Argument AggregatePlanner::argument(const sql::Call& call,
                                                       sql::Position position) const {
-  if (call.star || call.arguments.size() != 1) {
-    throw sql::error_at(ErrorCode::parse_error, text_, position,
-                        fmt::format("{} takes one value, such as {}(age)", call.name, call.name));
-  }
-  const sql::Expression& value = call.arguments[0];
+  const sql::Expression& value = argument_of(call, position, text_);
   if (!call.filter) return {rows_.value(value), written(value)};
   return {rows_.value(where(*call.filter, value)), written(value)};
 }
@@ -197,37 +292,50 @@ AggregatePlanner::Argument AggregatePlanner::counted_rows(const sql::Call& call)
   return {rows_.value(where(*call.filter, one)), "rows"};
 }
 
-catalog::Bounds AggregatePlanner::bounds_of(const Argument& argument, const sql::Call& call,
-                                            sql::Position position) const {
+// From the call, or what is declared of the value.
+void AggregatePlanner::set_bounds(const Argument& argument, const sql::Call& call,
+                                  sql::Position position, PlannedAggregate& made) {
   if (argument.typed.type.kind != ValueKind::number) {
     throw sql::error_at(ErrorCode::invalid_argument, text_, position,
                         fmt::format("{}({}) needs a number; this is {}", call.name, argument.of,
                                     in_words(argument.typed.type.kind)));
   }
-  std::optional<catalog::Bounds> bounds = argument.typed.type.bounds;
+  made.bounds = argument.typed.type.bounds;
   for (const sql::NamedArgument& named : call.named) {
     const std::string name = to_lower(named.name.name);
-    if (name != "contribution_bounds_per_row" && name != "bounds") {
+    // Of a row that is a unit, the total is the row's.
+    if (name != "contribution_bounds_per_row" && name != "bounds" && name != kTotalBounds) {
       throw sql::error_at(ErrorCode::unsupported, text_, named.name.position,
                           fmt::format("{} is not supported here; write bounds => (lower, upper)",
                                       printable(named.name.name, 60)));
     }
-    const auto lower = named.values.size() == 2 ? literal_number(named.values[0]) : std::nullopt;
-    const auto upper = named.values.size() == 2 ? literal_number(named.values[1]) : std::nullopt;
-    if (!lower || !upper || !(*lower < *upper) || std::fabs(*lower) > 1e100 ||
-        std::fabs(*upper) > 1e100) {
-      throw sql::error_at(ErrorCode::invalid_argument, text_, named.name.position,
-                          "bounds are two numbers between -1e100 and 1e100, the lower first, such "
-                          "as bounds => (0, 100)");
+    if (is_automatic(named)) {
+      made.bounds = automatic_.bounds(call.arguments.front(), argument.of, position);
+      made.searched = !made.bounds;
+      if (made.searched) made.bounds = kUnfound;
+    } else {
+      made.bounds = written_bounds(named);
     }
-    bounds = catalog::Bounds{*lower, *upper};
   }
-  if (bounds && bounds->lower < bounds->upper) return *bounds;
+  if (made.bounds && made.bounds->lower < made.bounds->upper) return;
   throw sql::error_at(
       ErrorCode::refused_by_policy, text_, position,
-      fmt::format("{0}({1}) needs public bounds of {1}; write {0}({1}, bounds => (0, 100)), or let "
-                  "the owner add them to the column in the policy, for example bounds = [0, 100]",
+      fmt::format("{0}({1}) needs public bounds of {1}; write {0}({1}, bounds => (0, 100)), or "
+                  "bounds => AUTO to have them found, or let the owner add them to the column in "
+                  "the policy, for example bounds = [0, 100]",
                   call.name, argument.of));
+}
+
+catalog::Bounds AggregatePlanner::written_bounds(const sql::NamedArgument& named) const {
+  const auto lower = named.values.size() == 2 ? literal_number(named.values[0]) : std::nullopt;
+  const auto upper = named.values.size() == 2 ? literal_number(named.values[1]) : std::nullopt;
+  if (!lower || !upper || !(*lower < *upper) || std::fabs(*lower) > 1e100 ||
+      std::fabs(*upper) > 1e100) {
+    throw sql::error_at(ErrorCode::invalid_argument, text_, named.name.position,
+                        "bounds are two numbers between -1e100 and 1e100, the lower first, such "
+                        "as bounds => (0, 100), or AUTO");
+  }
+  return {*lower, *upper};
 }
 
 std::size_t AggregatePlanner::want_count(const Argument& argument) {
@@ -255,118 +363,6 @@ std::size_t AggregatePlanner::want(StatisticKind kind, std::size_t value) {
   }
   wanted_.statistics.push_back({kind, value});
   return wanted_.statistics.size() - 1;
-}
-
-// An average beside a variance of the same values is made of two of its three statistics.
-void AggregatePlanner::share_spreads() {
-  for (PlannedAggregate& average : wanted_.aggregates) {
-    if (average.kind != AggregateKind::average) continue;
-    const WantedValue& value = wanted_.values[wanted_.statistics[average.statistic].value];
-    for (const PlannedAggregate& spread : wanted_.aggregates) {
-      if (!spread.squares) continue;
-      const WantedValue& other = wanted_.values[wanted_.statistics[spread.statistic].value];
-      if (other.expression == value.expression && other.bounds == value.bounds) {
-        average.statistic = spread.statistic;
-      }
-    }
-  }
-}
-
-// A sum over counted values is the count times the middle plus what the values differ from it,
-// which moves less than the values do.
-void AggregatePlanner::share_counts() {
-  for (PlannedAggregate& sum : wanted_.aggregates) {
-    if (sum.kind != AggregateKind::sum) continue;
-    const std::size_t at = wanted_.statistics[sum.statistic].value;
-    const WantedValue& value = wanted_.values[at];
-    for (const PlannedAggregate& other : wanted_.aggregates) {
-      if (other.kind == AggregateKind::average && other.bounds == sum.bounds &&
-          wanted_.values[wanted_.statistics[other.statistic].value].expression ==
-              value.expression) {
-        sum.statistic = other.statistic;
-        sum.denominator = other.denominator;
-      }
-    }
-    if (sum.denominator) continue;
-    for (std::size_t i = 0; i < wanted_.statistics.size(); ++i) {
-      const WantedStatistic& count = wanted_.statistics[i];
-      const bool counts_these = value.type.nullable
-                                    ? count.kind == StatisticKind::values &&
-                                          wanted_.values[count.value].expression == value.expression
-                                    : count.kind == StatisticKind::rows;
-      if (!counts_these) continue;
-      sum.denominator = i;
-      sum.statistic = want(StatisticKind::centred_sum, at);
-      break;
-    }
-  }
-}
-
-WantedAggregates AggregatePlanner::finish(bool one_row_each) && {
-  share_spreads();
-  share_counts();
-  // The count of values can be taken from whatever is summed of the same expression.
-  for (WantedStatistic& statistic : wanted_.statistics) {
-    if (statistic.kind != StatisticKind::values) continue;
-    for (std::size_t i = 0; i < wanted_.values.size(); ++i) {
-      const WantedValue& other = wanted_.values[i];
-      if ((other.purpose == ValuePurpose::sum || other.purpose == ValuePurpose::squares) &&
-          other.expression == wanted_.values[statistic.value].expression) {
-        statistic.value = i;
-        break;
-      }
-    }
-  }
-  // Only what is used stays, in the order in which it was asked for.
-  WantedAggregates kept;
-  std::vector<std::optional<std::size_t>> value_at(wanted_.values.size());
-  std::vector<std::optional<std::size_t>> statistic_at(wanted_.statistics.size());
-  const auto keep = [&](std::size_t index) {
-    if (statistic_at[index]) return *statistic_at[index];
-    WantedStatistic statistic = wanted_.statistics[index];
-    if (statistic.kind == StatisticKind::rows && one_row_each)
-      statistic.kind = StatisticKind::units;
-    if (statistic.kind != StatisticKind::rows && statistic.kind != StatisticKind::units) {
-      auto& at = value_at[statistic.value];
-      if (!at) {
-        at = kept.values.size();
-        kept.values.push_back(wanted_.values[statistic.value]);
-      }
-      statistic.value = *at;
-    }
-    const auto same = std::find_if(
-        kept.statistics.begin(), kept.statistics.end(), [&](const WantedStatistic& other) {
-          return other.kind == statistic.kind && other.value == statistic.value;
-        });
-    statistic_at[index] = static_cast<std::size_t>(same - kept.statistics.begin());
-    if (same == kept.statistics.end()) kept.statistics.push_back(statistic);
-    return *statistic_at[index];
-  };
-  // Histograms come last, so that the integers of a group are numbered as statistics are.
-  kept.aggregates = wanted_.aggregates;
-  for (const bool histograms : {false, true}) {
-    for (std::size_t i = 0; i < kept.aggregates.size(); ++i) {
-      PlannedAggregate& one = kept.aggregates[i];
-      const WantedStatistic& asked = wanted_.statistics[wanted_.aggregates[i].statistic];
-      if ((asked.kind == StatisticKind::leaves) != histograms) continue;
-      if (one.denominator) one.denominator = keep(*one.denominator);
-      one.statistic = keep(one.statistic);
-      if (one.squares) one.squares = keep(*one.squares);
-    }
-  }
-  number_quantiles(kept);
-  return kept;
-}
-
-// A group's quantiles are released histogram by histogram.
-void AggregatePlanner::number_quantiles(WantedAggregates& kept) const {
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < kept.statistics.size(); ++i) {
-    if (kept.statistics[i].kind != StatisticKind::leaves) continue;
-    for (PlannedAggregate& one : kept.aggregates) {
-      if (one.statistic == i) one.quantile = next++;
-    }
-  }
 }
 
 }  // namespace shoal::plan

@@ -2,6 +2,7 @@
 // two of them is released once.
 #pragma once
 
+#include "plan/automatic.hpp"
 #include "plan/relation.hpp"
 #include "plan/row_expression.hpp"
 
@@ -37,11 +38,21 @@ struct WantedAggregates {
   std::vector<PlannedAggregate> aggregates;
 };
 
+// Whether an aggregate has contribution_bounds_per_group: bounds of a person's total in a group.
+bool bounds_total(const sql::Expression& call);
+
 class AggregatePlanner {
  public:
-  // `from` and `rows` must outlive it.
-  AggregatePlanner(const PlannedRelation& from, const RowExpressions& rows, std::string_view text)
-      : from_(from), rows_(rows), text_(text) {}
+  // All must outlive it. With rows_per_person, values are totals of a person in a group; a count
+  // without bounds of its own is bounded to so many.
+  AggregatePlanner(const PlannedRelation& from, const RowExpressions& rows,
+                   AutomaticPlanner& automatic, std::optional<std::int64_t> rows_per_person,
+                   std::string_view text)
+      : from_(from),
+        rows_(rows),
+        automatic_(automatic),
+        rows_per_person_(rows_per_person),
+        text_(text) {}
 
   // The index of the aggregate that a call means. Throws unsupported, invalid_argument,
   // refused_by_policy or parse_error, with the position.
@@ -59,11 +70,14 @@ class AggregatePlanner {
 
   PlannedAggregate planned(const sql::Call& call, sql::Position position);
   PlannedAggregate count(const sql::Call& call, sql::Position position);
+  PlannedAggregate clipped(const sql::Call& call, sql::Position position);
+  PlannedAggregate total(const sql::Call& call, sql::Position position);
   PlannedAggregate quantile(const sql::Call& call, sql::Position position);
   Argument argument(const sql::Call& call, sql::Position position) const;
   Argument counted_rows(const sql::Call& call) const;
-  catalog::Bounds bounds_of(const Argument& argument, const sql::Call& call,
-                            sql::Position position) const;
+  void set_bounds(const Argument& argument, const sql::Call& call, sql::Position position,
+                  PlannedAggregate& made);
+  catalog::Bounds written_bounds(const sql::NamedArgument& named) const;
   std::size_t want_count(const Argument& argument);
   std::size_t want_value(const Argument& argument, ValuePurpose purpose, catalog::Bounds bounds);
   std::size_t want(catalog::StatisticKind kind, std::size_t value = 0);
@@ -73,6 +87,8 @@ class AggregatePlanner {
 
   const PlannedRelation& from_;
   const RowExpressions& rows_;
+  AutomaticPlanner& automatic_;
+  std::optional<std::int64_t> rows_per_person_;
   std::string_view text_;
   WantedAggregates wanted_;
 };

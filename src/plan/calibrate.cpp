@@ -77,6 +77,7 @@ class Calibrator {
     }
     plan_.event = mechanism::grouped_event(plan_.noises, plan_.neighbors);
     plan_.charge = privacy::price(plan_.event, plan_.neighbors);
+    set_limit();
     check();
   }
 
@@ -123,6 +124,12 @@ class Calibrator {
     return extra;
   }
 
+  std::int64_t rho_units() const {
+    const double rho = privacy::rho_within(plan_.epsilon, Delta(noise_delta())).value();
+    // One unit less than rounded up is at most rho.
+    return std::max<std::int64_t>(0, numeric::ratio_units_up(rho, 1, privacy::kRhoDecimals) - 1);
+  }
+
   void choose_share() {
     const auto count = static_cast<std::int64_t>(parts());
     const std::int64_t epsilon_units =
@@ -130,11 +137,8 @@ class Calibrator {
     const Share laplace{true, epsilon_units / count, epsilon_units % count};
     share_ = laplace;
     if (options_.noise != NoiseChoice::laplace && noise_delta() > 0) {
-      const double rho = privacy::rho_within(plan_.epsilon, Delta(noise_delta())).value();
-      // One unit less than rounded up is at most rho.
-      const std::int64_t rho_units =
-          std::max<std::int64_t>(0, numeric::ratio_units_up(rho, 1, privacy::kRhoDecimals) - 1);
-      const Share gaussian{false, rho_units / count, rho_units % count};
+      const std::int64_t units = rho_units();
+      const Share gaussian{false, units / count, units % count};
       const bool wanted = options_.noise == NoiseChoice::gaussian || laplace.units == 0;
       if (wanted || (gaussian.units > 0 && width(gaussian) < width(laplace))) share_ = gaussian;
     }
@@ -323,8 +327,20 @@ class Calibrator {
     return even_chance_size(second) < even_chance_size(first) ? second : first;
   }
 
+  // Whatever is summed and however often it is counted, an answer costs no more.
+  void set_limit() {
+    plan_.limit.delta_units = numeric::decimal_units_down(hidden_delta(), privacy::kDeltaDecimals);
+    if (share_.laplace) {
+      plan_.limit.epsilon_units =
+          numeric::decimal_units_down(plan_.epsilon.value(), privacy::kEpsilonDecimals);
+    } else {
+      plan_.limit.rho_units = rho_units();
+    }
+  }
+
   // The whole point: what is charged is at most what was asked for.
   void check() const {
+    SHOAL_CHECK(privacy::covers(privacy::declared(plan_.limit), plan_.event, plan_.neighbors));
     SHOAL_CHECK(plan_.charge.delta_units <=
                 numeric::decimal_units_down(hidden_delta(), privacy::kDeltaDecimals));
     if (share_.laplace) {

@@ -63,7 +63,10 @@ class Estimator {
       return {value, static_cast<double>(shown.lower), static_cast<double>(shown.upper)};
     }
     const auto width = static_cast<double>(mechanism::error_interval(*statistic.noise, confidence));
-    return {value, value - width, value + width};
+    if (group_.consistent.empty()) return {value, value - width, value + width};
+    // The interval of what was released holds, whatever is made of it.
+    const auto made = static_cast<double>(group_.consistent[index]);
+    return {made, std::min(made, value - width), std::max(made, value + width)};
   }
 
   // The true number of rows is a whole number; where it is none at all there is no average to be
@@ -129,7 +132,7 @@ class Estimator {
     return {one.value * step * step, one.lower * step * step, one.upper * step * step};
   }
 
-  // Its interval was made when it was released, with the confidence of then.
+  // Its interval was made when it was released, with the confidence that its columns need.
   Estimate quantile() const {
     const catalog::ReleasedQuantile& one = group_.quantiles.at(*aggregate_.quantile);
     const auto place = [&](std::int64_t step) {

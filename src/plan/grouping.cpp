@@ -2,6 +2,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/plan/consistency.hpp>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@ using Set = std::vector<std::size_t>;
 
 constexpr std::size_t kMaxKeys = 20;
 constexpr std::size_t kMaxSets = 32;
-// More public groups than anybody reads; each costs time, whether anybody is in it or not.
-constexpr std::size_t kMaxPublicGroups = 1'000'000;
 
 class GroupingReader {
  public:
@@ -200,6 +199,9 @@ std::optional<sql::Query> key_query(const Grouping& grouping, const Set& set,
       return std::nullopt;
     }
   }
+  // One more than may be shown, so that it can be told that there are too many.
+  query.limit = sql::Expression(
+      sql::Literal{sql::LiteralKind::integer, fmt::format("{}", kMaxPublicGroups + 1)});
   return query;
 }
 
@@ -281,7 +283,7 @@ void bound_groups(const Grouping& grouping, const PlannedRelation& from,
                   const ResolvedOptions& options, const catalog::Policy& policy,
                   std::string_view text, Plan& plan) {
   const GroupBounds bounds(from, options, policy);
-  plan.rows_per_group = bounds.rows_per_group(!grouping.keys.empty());
+  plan.rows_per_group = plan.totals ? 1 : bounds.rows_per_group(!grouping.keys.empty());
   plan.distinct_per_group = plan.rows_per_group;
   plan.min_units = options.min_units;
   for (const Set& set : grouping.sets) {
@@ -311,9 +313,13 @@ void bound_groups(const Grouping& grouping, const PlannedRelation& from,
 }
 
 std::optional<sql::Expression> listed_keys(const Grouping& grouping, const Plan& plan) {
-  if (plan.groupings.size() != 1 || plan.groupings.front().public_keys.empty()) return std::nullopt;
+  // Several groupings may count rows whose keys are not listed in some of them; those that are to
+  // agree may not.
+  const std::size_t finest = plan.consistent ? *finest_grouping(plan.groupings) : 0;
+  if (plan.groupings.size() != 1 && !plan.consistent) return std::nullopt;
+  if (plan.groupings[finest].public_keys.empty()) return std::nullopt;
   std::optional<sql::Expression> all;
-  for (const std::size_t at : plan.groupings.front().keys) {
+  for (const std::size_t at : plan.groupings[finest].keys) {
     const TypedExpression& key = grouping.keys[at].typed;
     std::vector<sql::Expression> items;
     for (const std::string& value : *key.type.values) {

@@ -28,13 +28,15 @@ Grouping read_grouping(const sql::Query& query, const PlannedRelation& from,
                        const RowExpressions& rows, std::string_view text);
 
 // Fills groupings, noises (their max_groups and single), rows_per_group, distinct_per_group and
-// min_units. Throws refused_by_policy if it is not known how much of a person may count, or if
-// public groups are asked for where there are none.
+// min_units. With totals of a person in a group, one row of each counts. Throws refused_by_policy
+// if it is not known how much of a person may count, or if public groups are asked for where there
+// are none.
 void bound_groups(const Grouping& grouping, const PlannedRelation& from,
                   const ResolvedOptions& options, const catalog::Policy& policy,
                   std::string_view text, Plan& plan);
 
-// The condition that a row's keys are public ones, if there is one set of keys and all are listed.
+// The condition that a row's keys are public ones, if all are listed and there is one set of keys,
+// or several that are to agree.
 std::optional<sql::Expression> listed_keys(const Grouping& grouping, const Plan& plan);
 
 }  // namespace shoal::plan

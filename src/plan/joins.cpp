@@ -124,22 +124,31 @@ class Joiner {
           name.position);
       const sql::Expression same = RowExpressions(both, text_).condition(written);
       all = all ? sql::Expression(sql::Binary{sql::BinaryOperator::logical_and, *all, same}) : same;
-      merge(left, right, scope);
+      const sql::Binary& sides = *written.get_if<sql::Binary>();
+      const sql::Expression first(
+          sql::Call{.name = "COALESCE", .arguments = {sides.left, sides.right}}, name.position);
+      merge(left, right, RowExpressions(both, text_).value(first).type, scope);
     }
     return *all;
   }
 
   // Leaves one of the two columns: that of the side whose rows are kept.
-  void merge(const ScopeColumn& left, const ScopeColumn& right, Scope& scope) const {
+  // `either` is the type of whichever of them is there.
+  void merge(const ScopeColumn& left, const ScopeColumn& right, const ValueType& either,
+             Scope& scope) const {
     std::erase_if(scope.columns,
                   [&](const ScopeColumn& one) { return one.reference == right.reference; });
     for (ScopeColumn& one : scope.columns) {
       if (!(one.reference == left.reference)) continue;
       one.relation = std::nullopt;
-      if (join_.kind == JoinKind::right) one.reference = right.reference;
+      if (join_.kind == JoinKind::right) {
+        one.reference = right.reference;
+        one.type = right.type;
+      }
       if (join_.kind == JoinKind::full) {
         one.reference = sql::Expression(
             sql::Call{.name = "COALESCE", .arguments = {left.reference, right.reference}});
+        one.type = either;
       }
     }
   }

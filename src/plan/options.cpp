@@ -33,7 +33,8 @@ class OptionReader {
     } else if (name == "confidence") {
       into.confidence = number(option);
     } else if (name == "max_groups_contributed") {
-      into.max_groups = whole(option);
+      into.automatic_groups = word(option) == "auto";
+      if (!into.automatic_groups) into.max_groups = whole(option);
     } else if (name == "max_rows_per_group") {
       into.rows_per_group = whole(option);
     } else if (name == "max_rows_contributed") {
@@ -44,6 +45,8 @@ class OptionReader {
       into.selection = selection(option);
     } else if (name == "noise") {
       into.noise = noise(option);
+    } else if (name == "consistent") {
+      into.consistent = truth(option);
     } else if (name == "privacy_unit_column") {
       check_unit(option);
     } else {
@@ -67,6 +70,7 @@ class OptionReader {
                                                     "min_privacy_units_per_group",
                                                     "group_selection_strategy",
                                                     "noise",
+                                                    "consistent",
                                                     "privacy_unit_column"};
     const auto meant = nearest_name(to_lower(option.name.name), kNames);
     refuse(option.name.position, fmt::format("{} is no option; {}", printable(option.name.name, 60),
@@ -105,6 +109,15 @@ class OptionReader {
       return to_lower(reference->column.name);
     }
     return "";
+  }
+
+  bool truth(const sql::QueryOption& option) const {
+    const auto* literal = option.value.get_if<sql::Literal>();
+    if (!literal || literal->kind != sql::LiteralKind::boolean) {
+      refuse(option.value.position(),
+             fmt::format("{} is TRUE or FALSE", printable(option.name.name, 60)));
+    }
+    return literal->text == "TRUE";
   }
 
   SelectionChoice selection(const sql::QueryOption& option) const {

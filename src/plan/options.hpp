@@ -22,6 +22,8 @@ struct ResolvedOptions {
   NoiseChoice noise = NoiseChoice::automatic;
   SelectionChoice selection = SelectionChoice::automatic;
   std::optional<long long> max_groups;
+  bool automatic_groups = false;  // to be found
+  bool consistent = false;
   std::optional<long long> rows_per_group;
   std::optional<long long> rows_per_person;
   long long min_units = 1;

@@ -1,4 +1,5 @@
 #include "plan/aggregates.hpp"
+#include "plan/automatic.hpp"
 #include "plan/calibrate.hpp"
 #include "plan/grouping.hpp"
 #include "plan/options.hpp"
@@ -7,6 +8,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/plan/consistency.hpp>
 #include <shoal/plan/estimate.hpp>
 #include <shoal/plan/plan.hpp>
 #include <shoal/sql/parser.hpp>
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -28,22 +31,27 @@ constexpr std::size_t kMaxColumns = 100;
 // What an engine takes at once. Refused here, before anything is spent.
 constexpr std::size_t kMaxValues = 32;
 
+// Stands in for a number of groups that is still to be found.
+constexpr std::int64_t kUnfoundGroups = 4;
+
 class Planner {
  public:
-  Planner(std::string_view text, const catalog::Policy& policy, const QueryOptions& options)
+  Planner(std::string_view text, const catalog::Policy& policy, const QueryOptions& options,
+          const Known& known)
       : text_(text),
         policy_(policy),
+        known_(known),
         query_(checked(sql::parse_query(text), text)),
         options_(resolve_options(query_, options, policy, text)),
         from_(read(query_, policy, text)),
-        rows_(from_.scope, text) {}
+        rows_(from_.scope, text),
+        automatic_(from_, rows_, known_.findings, text) {}
 
   Plan make() {
     plan_.neighbors = policy_.neighbors;
     plan_.explain_only = query_.explain;
     plan_.canonical = canonical();
     plan_.has_unit = from_.unit.has_value();
-    plan_.clustered = from_.scanned && from_.scanned->clustered;
     for (const catalog::Table* table : from_.tables) {
       if (std::find(plan_.tables.begin(), plan_.tables.end(), table->name) == plan_.tables.end()) {
         plan_.tables.push_back(table->name);
@@ -53,14 +61,18 @@ class Planner {
       plan_.unique.push_back({one.table->name, one.column});
     }
     const Grouping grouping = read_grouping(query_, from_, rows_, text_);
+    if (options_.automatic_groups) {
+      options_.max_groups = automatic_.max_groups(grouping).value_or(kUnfoundGroups);
+    }
+    find_totals(grouping);
     bound_groups(grouping, from_, options_, policy_, text_, plan_);
+    if (options_.consistent) require_consistency();
     WantedAggregates wanted = aggregates();
     plan_.aggregates = wanted.aggregates;
     refuse_nothing(wanted);
     refuse_too_much(wanted);
-    calibrate(wanted, options_, plan_);
-    for (PlannedAggregate& one : plan_.aggregates)
-      one.expected_error = expected_error(plan_, 0, one);
+    price(wanted);
+    plan_.clustered = !plan_.totals && from_.scanned && from_.scanned->clustered;
     write_rows(grouping, wanted);
     plan_.presentation = make_presentation(query_, grouping, from_.scope, calls_, text_);
     return std::move(plan_);
@@ -105,8 +117,37 @@ class Planner {
     return sql::print(query, sql::Dialect::shoal);
   }
 
+  void require_consistency() {
+    const bool listed = std::all_of(
+        plan_.groupings.begin(), plan_.groupings.end(),
+        [](const PlannedGrouping& one) { return one.keys.empty() || !one.public_keys.empty(); });
+    if (!listed || !finest_grouping(plan_.groupings)) {
+      throw Error(ErrorCode::unsupported,
+                  "groupings are made consistent where the policy lists the values of all keys and "
+                  "one of the sets has all of them, as in ROLLUP and CUBE; leave consistent out");
+    }
+    plan_.consistent = plan_.groupings.size() > 1;
+  }
+
+  // Whether rows are to be added up by person and group before anything is clamped.
+  void find_totals(const Grouping& grouping) {
+    std::optional<sql::Position> at;
+    for_each_aggregate(query_, [&](const sql::Expression& call) {
+      if (bounds_total(call)) at = call.position();
+    });
+    plan_.totals = at && from_.unit;
+    if (!plan_.totals || grouping.sets.size() == 1) return;
+    throw sql::error_at(ErrorCode::unsupported, text_, *at,
+                        "contribution_bounds_per_group speaks of one GROUP BY; leave GROUPING "
+                        "SETS, ROLLUP and CUBE out, or write bounds => (lower, upper) of a row");
+  }
+
   WantedAggregates aggregates() {
-    AggregatePlanner planner(from_, rows_, text_);
+    std::optional<std::int64_t> rows_per_person;
+    if (plan_.totals)
+      rows_per_person = options_.rows_per_group.value_or(
+          from_.limits.rows_per_group.value_or(from_.limits.rows_per_person.value_or(1)));
+    AggregatePlanner planner(from_, rows_, automatic_, rows_per_person, text_);
     for_each_aggregate(query_, [&](const sql::Expression& call) {
       const auto known = std::find_if(calls_.begin(), calls_.end(),
                                       [&](const auto& one) { return one.written == call; });
@@ -114,7 +155,62 @@ class Planner {
     });
     const bool hidden = std::any_of(plan_.groupings.begin(), plan_.groupings.end(),
                                     [](const PlannedGrouping& one) { return one.hidden; });
-    return std::move(planner).finish(hidden && plan_.rows_per_group == 1);
+    WantedAggregates wanted = std::move(planner).finish(hidden && plan_.rows_per_group == 1);
+    count_parts(wanted.aggregates);
+    return wanted;
+  }
+
+  void count_parts(std::vector<PlannedAggregate>& aggregates) const {
+    for (const sql::QueryItem& item : query_.items) {
+      sql::Query alone;
+      alone.items = {item};
+      std::set<std::size_t> used;
+      for_each_aggregate(alone, [&](const sql::Expression& call) {
+        const auto known = std::find_if(calls_.begin(), calls_.end(),
+                                        [&](const auto& one) { return one.written == call; });
+        used.insert(known->aggregate);
+      });
+      for (const std::size_t at : used) {
+        aggregates[at].parts = std::max(aggregates[at].parts, used.size());
+      }
+    }
+  }
+
+  // What must be found first is paid from a part of the epsilon, the answer from the rest.
+  void price(const WantedAggregates& wanted) {
+    const double epsilon = options_.epsilon;
+    const std::string delta = options_.delta ? format_number(*options_.delta) : "unsaid";
+    const NoiseChoice noise = options_.noise;
+    options_.epsilon = automatic_.share(epsilon, known_.searched);
+    if (known_.noise) options_.noise = *known_.noise;
+    calibrate(wanted, options_, plan_);
+    const bool unfound = automatic_.must_search();
+    plan_.automatic = std::move(automatic_).take();
+    // What was found meanwhile changes the noise, and not the question.
+    if (!plan_.automatic.empty()) {
+      plan_.canonical +=
+          fmt::format("; epsilon {}, delta {}, confidence {}, noise {}", format_number(epsilon),
+                      delta, format_number(options_.confidence), static_cast<int>(noise));
+    }
+    for (PlannedAggregate& one : plan_.aggregates) {
+      if (unfound && (one.searched || options_.automatic_groups)) {
+        if (one.searched) one.bounds = std::nullopt;
+        continue;
+      }
+      one.expected_error = expected_error(plan_, 0, one);
+    }
+    if (unfound) declare(epsilon);
+  }
+
+  void declare(double epsilon) {
+    privacy::event::Compose all;
+    for (const Automatic& one : plan_.automatic) {
+      if (!one.found) all.events.push_back(search_event(one.search));
+    }
+    all.events.push_back(privacy::declared(plan_.limit));
+    plan_.event = all;
+    plan_.charge = privacy::price(plan_.event, plan_.neighbors);
+    plan_.epsilon = Epsilon(epsilon);
   }
 
   void refuse_too_much(const WantedAggregates& wanted) const {
@@ -159,11 +255,21 @@ class Planner {
                                                            : value.expression,
                    fmt::format("v{}", i));
     }
+    if (plan_.totals) group_rows(grouping);
     // A query must select something, even if rows are only to be counted.
     if (plan_.rows.items.empty()) {
       add_row_item(sql::Expression(sql::Literal{sql::LiteralKind::integer, "1"}), "v0");
       plan_.values.push_back({.whole = true, .range = catalog::place_on_grid({0, 1}, {0})});
     }
+  }
+
+  void group_rows(const Grouping& grouping) {
+    plan_.rows.group_by.emplace();
+    const auto add = [&](const sql::Expression& key) {
+      plan_.rows.group_by->elements.push_back({sql::GroupingKind::expression, {{key}}});
+    };
+    add(*from_.unit);
+    for (const GroupKey& key : grouping.keys) add(key.typed.expression);
   }
 
   void add_row_item(const sql::Expression& expression, const std::string& name) {
@@ -182,18 +288,21 @@ class Planner {
 
   std::string_view text_;
   const catalog::Policy& policy_;
+  const Known& known_;
   sql::Query query_;
   ResolvedOptions options_;
   PlannedRelation from_;
   RowExpressions rows_;
+  AutomaticPlanner automatic_;
   std::vector<AggregateCall> calls_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(std::string_view sql, const catalog::Policy& policy, const QueryOptions& options) {
-  return Planner(sql, policy, options).make();
+Plan make_plan(std::string_view sql, const catalog::Policy& policy, const QueryOptions& options,
+               const Known& known) {
+  return Planner(sql, policy, options, known).make();
 }
 
 }  // namespace shoal::plan

@@ -120,7 +120,10 @@ mechanism::GroupQuantiles quantile_noise(const Plan& plan, std::size_t statistic
   mechanism::GroupQuantiles made;
   made.values_per_unit = plan.rows_per_group;
   made.range = {range.lower, range.upper};
-  made.confidence = plan.confidence.value();
+  // Its interval is made when it is released, so for the column that needs the surest one.
+  std::size_t parts = 1;
+  for (const PlannedAggregate& one : quantiles) parts = std::max(parts, one.parts);
+  made.confidence = 1 - (1 - plan.confidence.value()) / static_cast<double>(parts);
   const std::int64_t leaves = mechanism::leaf_count(made.range);
   if (by_tree(quantiles)) {
     mechanism::TreeQuantiles tree;

@@ -108,7 +108,7 @@ PlannedRelation RelationPlanner::base_table(const catalog::Table& table, const s
   planned.scanned = &table;
   if (policy_.unit == catalog::PrivacyUnit::row) return planned;
   if (table.person_path) {
-    follow_path(table, alias, planned);
+    follow_path(table, name, alias, planned);
   } else {
     planned.unit = reference(alias, table.person_column);
     planned.unit_type = *type_of(*table.find_column(table.person_column, true));
@@ -118,8 +118,8 @@ PlannedRelation RelationPlanner::base_table(const catalog::Table& table, const s
 
 // Joins the tables that lead to the person. The owner declares each referenced column to be a key:
 // a row then refers to one row at most, and is one person's.
-void RelationPlanner::follow_path(const catalog::Table& table, const std::string& alias,
-                                  PlannedRelation& planned) {
+void RelationPlanner::follow_path(const catalog::Table& table, const std::string& name,
+                                  const std::string& alias, PlannedRelation& planned) {
   planned.scanned = nullptr;
   const catalog::Table* from = &table;
   std::string from_alias = alias;
@@ -136,7 +136,12 @@ void RelationPlanner::follow_path(const catalog::Table& table, const std::string
     from_alias = to_alias;
   }
   planned.unit = reference(from_alias, from->person_column);
-  planned.unit_type = *type_of(*from->find_column(from->person_column, true));
+  const catalog::Column& person = *from->find_column(from->person_column, true);
+  planned.unit_type = *type_of(person);
+  // The person to whom the path leads is a column like any other, so that it can be joined on.
+  if (table.find_column(person.name, false)) return;
+  planned.scope.columns.push_back(
+      {name, person.name, planned.unit_type, *planned.unit, person.queryable});
 }
 
 PlannedRelation RelationPlanner::join(const sql::Join& join, sql::Position position,

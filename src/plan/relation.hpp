@@ -75,7 +75,8 @@ class RelationPlanner {
   PlannedRelation table(const sql::TableReference& reference, sql::Position position,
                         const CommonTables& common);
   PlannedRelation base_table(const catalog::Table& table, const std::string& name);
-  void follow_path(const catalog::Table& table, const std::string& alias, PlannedRelation& planned);
+  void follow_path(const catalog::Table& table, const std::string& name, const std::string& alias,
+                   PlannedRelation& planned);
   PlannedRelation join(const sql::Join& join, sql::Position position, const CommonTables& common);
   PlannedRelation subquery(const sql::Query& query, const std::string& name, sql::Position position,
                            const CommonTables& common);

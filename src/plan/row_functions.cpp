@@ -130,6 +130,7 @@ constexpr auto kAggregates = std::to_array<std::string_view>({"COUNT",
                                                               "BIT_OR",
                                                               "PRODUCT",
                                                               "APPROX_COUNT_DISTINCT",
+                                                              "COUNT_CLIPPED",
                                                               "COUNT_DISTINCT",
                                                               "APPROX_QUANTILE",
                                                               "APPROX_QUANTILES"});

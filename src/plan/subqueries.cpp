@@ -132,61 +132,6 @@ sql::Expression within_reach(const sql::Expression& number) {
                     sql::Expression(sql::Call{.name = "LEAST", .arguments = {most, real}})}});
 }
 
-// One aggregate over the rows of a unit. Sums are in double precision of values clamped to +-1e100,
-// so that none can overflow, and do not depend on the order of rows: that could change with the
-// rows of others.
-TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows,
-                               sql::Position position, std::string_view text) {
-  if (!call.named.empty() || call.filter) {
-    throw sql::error_at(ErrorCode::unsupported, text, position,
-                        call.filter
-                            ? "FILTER inside a subquery is not supported; write for example "
-                              "SUM(CASE WHEN c THEN x END)"
-                            : "bounds are for the outermost aggregates; leave them out here");
-  }
-  ValueType counted{.kind = ValueKind::number, .whole = true, .nullable = false};
-  if (call.name == "COUNT" && call.star) {
-    return {sql::Expression(sql::Call{.name = "COUNT", .star = true}), counted};
-  }
-  static constexpr std::array kKnown = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
-  if (std::find(kKnown.begin(), kKnown.end(), call.name) == kKnown.end()) {
-    throw sql::error_at(ErrorCode::unsupported, text, position,
-                        fmt::format("{} is not supported inside a subquery; there are COUNT, SUM, "
-                                    "AVG, MIN and MAX",
-                                    printable(call.name, 40)));
-  }
-  if (call.star || call.arguments.size() != 1) {
-    throw sql::error_at(ErrorCode::parse_error, text, position,
-                        fmt::format("{} takes one value, such as {}(x)", call.name, call.name));
-  }
-  TypedExpression value = rows.value(call.arguments[0]);
-  if (call.name == "COUNT") {
-    return {sql::Expression(sql::Call{
-                .name = "COUNT", .arguments = {value.expression}, .distinct = call.distinct}),
-            counted};
-  }
-  if (call.distinct && call.name != "MIN" && call.name != "MAX") {
-    throw sql::error_at(
-        ErrorCode::unsupported, text, position,
-        fmt::format("{}(DISTINCT ...) is not supported; leave DISTINCT out", call.name));
-  }
-  value.type.nullable = true;
-  if (call.name == "SUM" || call.name == "AVG") {
-    if (value.type.kind != ValueKind::number) {
-      throw sql::error_at(ErrorCode::invalid_argument, text, position,
-                          fmt::format("{} needs a number", call.name));
-    }
-    value.expression = within_reach(value.expression);
-    value.type.whole = false;
-    if (call.name == "SUM") value.type.bounds = std::nullopt;
-  }
-  value.type.values = std::nullopt;
-  const bool adds = call.name == "SUM" || call.name == "AVG";
-  return {sql::Expression(sql::Call{.name = adds ? "ORDERED_" + call.name : call.name,
-                                    .arguments = {value.expression}}),
-          value.type};
-}
-
 // Aggregates of a subquery become columns a0, a1, ..., keys become k0, k1, ....
 class UnitGrouping {
  public:
@@ -276,6 +221,7 @@ class UnitGrouping {
 
   void add_key(const sql::Expression& written) {
     const TypedExpression key = rows_.value(written);
+    keys_.push_back(key.expression);
     if (from_.unit && key.expression == *from_.unit) {
       has_unit_ = true;
       return add_column(written, reference(alias_, kUnitName), "u", key.type);
@@ -302,6 +248,7 @@ class UnitGrouping {
     const auto known = std::find_if(columns_.begin(), columns_.end(),
                                     [&](const auto& one) { return one.first == part; });
     if (known != columns_.end()) return known->second;
+    if (part.get_if<sql::ColumnReference>()) return key_of(part);
     const auto* call = part.get_if<sql::Call>();
     if (!call || !is_aggregate(call->name)) return std::nullopt;
     const TypedExpression aggregate = unit_aggregate(*call, rows_, part.position(), text_);
@@ -309,6 +256,19 @@ class UnitGrouping {
     body_.items.push_back(item(aggregate.expression, name));
     add_column(part, reference(alias_, name), name, aggregate.type);
     return columns_.back().second;
+  }
+
+  // A column outside of aggregates is a key, however it is written.
+  sql::Expression key_of(const sql::Expression& part) const {
+    const sql::Expression meant = rows_.value(part).expression;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i] == meant) return columns_[i].second;
+    }
+    throw sql::error_at(
+        ErrorCode::invalid_argument, text_, part.position(),
+        fmt::format("{} is neither in GROUP BY nor inside an aggregate; add it to "
+                    "one of them",
+                    printable(part.get_if<sql::ColumnReference>()->column.name, 60)));
   }
 
   const sql::Query& query_;
@@ -320,10 +280,63 @@ class UnitGrouping {
   sql::Query body_;
   Scope scope_;
   std::vector<std::pair<sql::Expression, sql::Expression>> columns_;  // as written, as made
+  std::vector<sql::Expression> keys_;  // of the first columns, for the engine
   bool has_unit_ = false;
 };
 
 }  // namespace
+
+TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows,
+                               sql::Position position, std::string_view text) {
+  if (!call.named.empty() || call.filter) {
+    throw sql::error_at(ErrorCode::unsupported, text, position,
+                        call.filter
+                            ? "FILTER inside a subquery is not supported; write for example "
+                              "SUM(CASE WHEN c THEN x END)"
+                            : "bounds are for the outermost aggregates; leave them out here");
+  }
+  ValueType counted{.kind = ValueKind::number, .whole = true, .nullable = false};
+  if (call.name == "COUNT" && call.star) {
+    return {sql::Expression(sql::Call{.name = "COUNT", .star = true}), counted};
+  }
+  static constexpr std::array kKnown = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
+  if (std::find(kKnown.begin(), kKnown.end(), call.name) == kKnown.end()) {
+    throw sql::error_at(ErrorCode::unsupported, text, position,
+                        fmt::format("{} is not supported inside a subquery; there are COUNT, SUM, "
+                                    "AVG, MIN and MAX",
+                                    printable(call.name, 40)));
+  }
+  if (call.star || call.arguments.size() != 1) {
+    throw sql::error_at(ErrorCode::parse_error, text, position,
+                        fmt::format("{} takes one value, such as {}(x)", call.name, call.name));
+  }
+  TypedExpression value = rows.value(call.arguments[0]);
+  if (call.name == "COUNT") {
+    return {sql::Expression(sql::Call{
+                .name = "COUNT", .arguments = {value.expression}, .distinct = call.distinct}),
+            counted};
+  }
+  if (call.distinct && call.name != "MIN" && call.name != "MAX") {
+    throw sql::error_at(
+        ErrorCode::unsupported, text, position,
+        fmt::format("{}(DISTINCT ...) is not supported; leave DISTINCT out", call.name));
+  }
+  value.type.nullable = true;
+  if (call.name == "SUM" || call.name == "AVG") {
+    if (value.type.kind != ValueKind::number) {
+      throw sql::error_at(ErrorCode::invalid_argument, text, position,
+                          fmt::format("{} needs a number", call.name));
+    }
+    value.expression = within_reach(value.expression);
+    value.type.whole = false;
+    if (call.name == "SUM") value.type.bounds = std::nullopt;
+  }
+  value.type.values = std::nullopt;
+  const bool adds = call.name == "SUM" || call.name == "AVG";
+  return {sql::Expression(sql::Call{.name = adds ? "ORDERED_" + call.name : call.name,
+                                    .arguments = {value.expression}}),
+          value.type};
+}
 
 void refuse_in_subquery(const sql::Query& query, sql::Position position, std::string_view text) {
   const char* why = nullptr;

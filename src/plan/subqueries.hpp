@@ -19,6 +19,12 @@ PlannedRelation project(const sql::Query& query, PlannedRelation from,
                         std::optional<sql::Expression> where, std::string alias,
                         std::string_view text);
 
+// One aggregate over the rows of a unit, for a query that groups by the unit. Sums are in double
+// precision of values clamped to +-1e100, so that none can overflow, and do not depend on the order
+// of rows: that could change with the rows of others. Throws with the position.
+TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows,
+                               sql::Position position, std::string_view text);
+
 // Each unit's rows added up by its keys, and the query that is left: its items and its HAVING, as
 // WHERE, speak of the columns of the relation.
 struct UnitGroups {

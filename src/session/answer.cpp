@@ -95,6 +95,24 @@ bool is_single(const Answer& answer) {
                       [](const AnswerColumn& column) { return column.aggregate == "key"; });
 }
 
+Json write(const AnswerFound& found) {
+  Json json = {{"of", found.of}};
+  if (found.bounds) json["bounds"] = {found.bounds->lower, found.bounds->upper};
+  if (found.max_groups) json["max_groups"] = *found.max_groups;
+  json["epsilon"] = found.epsilon;
+  return json;
+}
+
+AnswerFound read_found(const Json& json) {
+  AnswerFound found;
+  found.of = json.at("of");
+  if (json.contains("bounds"))
+    found.bounds = catalog::Bounds{json["bounds"].at(0), json["bounds"].at(1)};
+  if (json.contains("max_groups")) found.max_groups = json["max_groups"].get<std::int64_t>();
+  found.epsilon = json.at("epsilon");
+  return found;
+}
+
 Answer read(const Json& json) {
   Answer answer;
   for (const Json& column : json.at("columns")) answer.columns.push_back(read_column(column));
@@ -103,6 +121,9 @@ Answer read(const Json& json) {
     const Json& hidden = json["hidden_groups"];
     answer.hidden =
         HiddenGroups{hidden.at("even_chance"), hidden.at("min_units"), hidden.at("selection")};
+  }
+  if (json.contains("found")) {
+    for (const Json& one : json["found"]) answer.found.push_back(read_found(one));
   }
   answer.confidence = json.at("confidence");
   const Json& cost = json.at("cost");
@@ -145,6 +166,10 @@ std::string to_json(const Answer& answer) {
     json["hidden_groups"] = {{"even_chance", answer.hidden->even_chance},
                              {"min_units", answer.hidden->min_units},
                              {"selection", answer.hidden->selection}};
+  }
+  if (!answer.found.empty()) {
+    json["found"] = Json::array();
+    for (const AnswerFound& one : answer.found) json["found"].push_back(write(one));
   }
   json["confidence"] = answer.confidence;
   json["cost"] = {{"epsilon", answer.epsilon}, {"delta", answer.delta}, {"rho", answer.rho}};

@@ -167,7 +167,7 @@ double epsilon_of(const plan::Plan& plan) {
              : plan.epsilon.value();
 }
 
-Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
+Answer make_answer(const plan::Plan& plan, const plan::Plan& asked, const catalog::Policy& policy,
                    std::span<const std::vector<catalog::ReleasedGroup>> released) {
   Answer answer;
   for (const plan::PresentedColumn& column : plan::presented_columns(plan)) {
@@ -176,9 +176,9 @@ Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
   answer.rows = plan::present(plan, released);
   answer.hidden = hidden_groups(plan);
   answer.confidence = plan.confidence.value();
-  answer.epsilon = epsilon_of(plan);
-  answer.delta = plan.delta.value();
-  answer.rho = numeric::from_units_up(plan.charge.rho_units, privacy::kRhoDecimals);
+  answer.epsilon = epsilon_of(asked);
+  answer.delta = asked.delta.value();
+  answer.rho = numeric::from_units_up(asked.charge.rho_units, privacy::kRhoDecimals);
   answer.unit = policy.unit_in_words();
   answer.neighbors = to_string(policy.neighbors);
   answer.statement = privacy_statement(answer.epsilon, answer.delta, answer.unit, policy.neighbors);

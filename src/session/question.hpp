@@ -19,7 +19,9 @@ namespace shoal::session {
 engine::GroupedRequest engine_request(const plan::Plan& plan,
                                       const std::array<std::uint64_t, 2>& hash_key);
 
-Answer make_answer(const plan::Plan& plan, const catalog::Policy& policy,
+// `asked` is the plan whose cost was reserved, before what it left open was found; otherwise the
+// same.
+Answer make_answer(const plan::Plan& plan, const plan::Plan& asked, const catalog::Policy& policy,
                    std::span<const std::vector<catalog::ReleasedGroup>> released);
 
 }  // namespace shoal::session

@@ -1,5 +1,6 @@
 #include "session/answer_clock.hpp"
 #include "session/question.hpp"
+#include "session/search.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
@@ -8,6 +9,7 @@
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/engine/engine.hpp>
 #include <shoal/numeric/units.hpp>
+#include <shoal/plan/consistency.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/release/release_groups.hpp>
 #include <shoal/session/session.hpp>
@@ -23,9 +25,13 @@ namespace {
 // Everything that makes two requests the same question. What a default fills in is part of it.
 std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy) {
   FieldBytes fields;
-  fields.add(plan.canonical).add(format_number(plan.epsilon.value()));
-  fields.add(format_number(plan.delta.value())).add(format_number(plan.confidence.value()));
-  fields.add(privacy::to_json(plan.event)).add(policy.digest);
+  fields.add(plan.canonical);
+  // Whether something had been found before changes the noise, and not the question.
+  if (plan.automatic.empty()) {
+    fields.add(format_number(plan.epsilon.value())).add(format_number(plan.delta.value()));
+    fields.add(format_number(plan.confidence.value())).add(privacy::to_json(plan.event));
+  }
+  fields.add(policy.digest);
   return to_hex(sha256(fields.bytes()));
 }
 
@@ -43,6 +49,11 @@ std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
   for (const plan::PlannedGrouping& grouping : plan.groupings) {
     keys.push_back(grouping.key_query ? engine.public_keys(*grouping.key_query)
                                       : grouping.public_keys);
+    if (keys.back().size() <= plan::kMaxPublicGroups) continue;
+    throw Error(ErrorCode::unsupported,
+                fmt::format("the public table that is kept whole has more than {} keys, each of "
+                            "which would be a row of the answer; group by a coarser one",
+                            plan::kMaxPublicGroups));
   }
   return keys;
 }
@@ -62,6 +73,59 @@ std::optional<ledger::Ledger> existing_ledger(const std::filesystem::path& place
   } catch (const Error& error) {
     if (error.code() != ErrorCode::not_found) throw;
     return std::nullopt;
+  }
+}
+
+// One that another process left behind cannot be given back, since nobody knows what that one read.
+void give_back(ledger::Ledger& ledger, privacy::Reservation&& reservation) {
+  try {
+    ledger.cancel(std::move(reservation));
+  } catch (const Error&) {
+  }
+}
+
+// Searches come before the answer. One that fails after data was touched takes the whole price.
+plan::Findings find_first(const plan::Plan& plan, Searcher& searcher, ledger::Ledger& ledger,
+                          privacy::Reservation& reservation, std::span<ledger::Reserved> reserved) {
+  try {
+    return searcher.run(plan, reserved);
+  } catch (const Error& failure) {
+    ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
+    throw;
+  }
+}
+
+struct AskedQuestion {
+  std::string_view sql;
+  const catalog::Policy& policy;
+  const plan::QueryOptions& options;
+};
+
+// The plan with what was found, within what was reserved. Where that cannot be, nothing of the
+// answer was read, and why it cannot be is public: its part is given back.
+plan::Plan plan_found(const AskedQuestion& asked, const plan::Findings& findings,
+                      ledger::Ledger& ledger, privacy::Reservation& reservation) {
+  const bool pure =
+      privacy::price(reservation.event(), asked.policy.neighbors).epsilon_units.has_value();
+  try {
+    return plan::make_plan(
+        asked.sql, asked.policy, asked.options,
+        {findings, true, pure ? plan::NoiseChoice::laplace : plan::NoiseChoice::gaussian});
+  } catch (const Error&) {
+    give_back(ledger, std::move(reservation));
+    throw;
+  }
+}
+
+std::vector<data::GroupedAggregate> read_exact(const Aggregation& aggregate,
+                                               const engine::GroupedRequest& request,
+                                               ledger::Ledger& ledger,
+                                               privacy::Reservation& reservation) {
+  try {
+    return aggregate(request);
+  } catch (const Error& failure) {
+    ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
+    throw;
   }
 }
 
@@ -93,7 +157,12 @@ Session::Session(const std::filesystem::path& policy_path, ledger::Options ledge
     : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {}
 
 plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& options) const {
-  return plan::make_plan(sql, policy_, options);
+  plan::Plan plan = plan::make_plan(sql, policy_, options);
+  if (!plan::must_search(plan)) return plan;
+  const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  if (!ledger) return plan;
+  const plan::Findings findings = stored_findings(plan, policy_.lineage, *ledger);
+  return findings.empty() ? plan : plan::make_plan(sql, policy_, options, {findings, false, {}});
 }
 
 // What the account must be, or becomes. Where the policy does not say which part of delta is for
@@ -154,29 +223,42 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   // each question, so that nobody can aim at it.
   const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
   ledger::Ledger ledger = open_ledger(tables);
+  const OwnerLog log(policy_.owner_log());
+  const Aggregation aggregate = [&](const engine::GroupedRequest& request) {
+    return engine->aggregate_groups(request, log);
+  };
 
-  auto reserved =
-      ledger.reserve({policy_.lineage, key, digest, printable(sql, 2000), policy_.digest,
-                      policy_budget(ledger.account(policy_.lineage)), plan.event});
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved)) {
+  ledger::Request request{policy_.lineage, key,
+                          digest,          printable(sql, 2000),
+                          policy_.digest,  policy_budget(ledger.account(policy_.lineage)),
+                          plan.event};
+  if (plan::must_search(plan)) request.event = privacy::declared(plan.limit);
+  std::vector<ledger::Reserved> reserved = ledger.reserve_together(with_searches(request, plan));
+  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved.front())) {
     return answer_from_json(stored->answer);
   }
-  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
-
-  reservation.touch();
-  const OwnerLog log(policy_.owner_log());
+  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved.front()));
+  const plan::Plan asked = plan;
+  plan::Findings findings;
   std::vector<data::GroupedAggregate> exact;
   try {
-    exact = engine->aggregate_groups(engine_request(plan, hash_key), log);
-  } catch (const Error& failure) {
-    ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
+    Searcher searcher(policy_, aggregate, ledger, bits);
+    findings = find_first(plan, searcher, ledger, reservation, std::span(reserved).subspan(1));
+    if (!plan.automatic.empty() && !(reservation.event() == plan.event)) {
+      plan = plan_found({sql, policy_, options}, findings, ledger, reservation);
+    }
+    reservation.touch();
+    exact = read_exact(aggregate, engine_request(plan, hash_key), ledger, reservation);
+  } catch (const Error&) {
     clock.wait();
     throw;
   }
   const std::int64_t entry = reservation.entry();
   release::ReleasedGroups released = release::release_groups(
       std::move(reservation), std::move(exact), plan.noises, public_keys, policy_.neighbors, bits);
-  Answer answer = make_answer(plan, policy_, released.sets);
+  if (plan.consistent) plan::make_consistent(plan, released.sets);
+  Answer answer = make_answer(plan, asked, policy_, released.sets);
+  answer.found = found_in(asked, findings);
   answer.entry = entry;
   answer.key = key;
   const ledger::StoredAnswer stored = ledger.settle(std::move(released.spent), to_json(answer));

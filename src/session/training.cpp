@@ -79,6 +79,12 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   if (key.empty()) key = "same-" + digest;
   check_key(key);
   const std::array tables = {policy_.find_table(plan.table, true)};
+  if (tables[0]->format == catalog::SourceFormat::postgresql) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("table {} is on a PostgreSQL server, and models are trained on files; "
+                            "export it and run shoal import",
+                            plan.table));
+  }
   engine::DuckdbEngine engine(policy_, tables);
   const engine::RowRequest request{
       learn::column_requests(plan.pipeline, plan.target),
@@ -94,7 +100,7 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
 
   reservation.touch();
-  const OwnerLog log(policy_.resolve(policy_.ledger).string() + ".log");
+  const OwnerLog log(policy_.owner_log());
   std::optional<learn::TrainingRows> rows;
   try {
     rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target));

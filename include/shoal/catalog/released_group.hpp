@@ -22,6 +22,8 @@ struct ReleasedGroup {
   Key key;
   std::vector<Int128> values = {};               // one a statistic that is an integer
   std::vector<ReleasedQuantile> quantiles = {};  // one a quantile, in the order of the plan
+  // The values, made to agree with those of other groupings; none: they are as released.
+  std::vector<Int128> consistent = {};
   bool operator==(const ReleasedGroup&) const = default;
 };
 

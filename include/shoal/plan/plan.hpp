@@ -7,9 +7,11 @@
 #include <shoal/catalog/statistic.hpp>
 #include <shoal/mechanism/grouped_noise.hpp>
 #include <shoal/privacy/charge.hpp>
+#include <shoal/privacy/declared.hpp>
 #include <shoal/sql/query.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +47,9 @@ struct PlannedValue {
   bool nulls = true;
 };
 
+// More public groups than anybody reads; each costs time, whether anybody is in it or not.
+inline constexpr std::size_t kMaxPublicGroups = 1'000'000;
+
 // One GROUP BY. By no key there is one group. The keys are public, or listed by a query over public
 // tables, or hidden: then a group shows only if enough units are in it.
 struct PlannedGrouping {
@@ -75,9 +80,13 @@ struct PlannedAggregate {
   std::size_t statistic = 0;                              // the count or the sum
   std::optional<std::size_t> denominator = std::nullopt;  // the count under an average
   std::optional<std::size_t> squares = std::nullopt;
-  std::optional<std::size_t> quantile = std::nullopt;    // which of a group's released quantiles
-  double fraction = 0;                                   // of a quantile: 0.5 is the median
+  std::optional<std::size_t> quantile = std::nullopt;  // which of a group's released quantiles
+  double fraction = 0;                                 // of a quantile: 0.5 is the median
+  // The most aggregates of any column that it is part of, among which that column's chance to be
+  // missed is divided.
+  std::size_t parts = 1;
   bool of_sample = false;                                // VAR_SAMP: the divisor is one less
+  bool searched = false;                                 // bounds are still to be found
   std::string of = {};                                   // what is added up, in words
   std::optional<catalog::Bounds> bounds = std::nullopt;  // values are clamped to them
   // Half the width of the error interval in the finest grouping. For an average it is to be divided
@@ -89,6 +98,39 @@ struct PlannedAggregate {
 struct UniqueCheck {
   std::string table;
   std::string column;
+};
+
+enum class SearchKind { bounds, max_groups };
+
+// Something that a question leaves to be found, and the rows in whose histogram it is looked for:
+// unit AS u, bin AS k0.
+struct Search {
+  SearchKind kind = SearchKind::bounds;
+  std::string of;    // a value, or keys, in words
+  std::string rule;  // where it is looked for: the same rule finds the same
+  sql::Query rows;
+  bool has_unit = false;
+  bool clustered = false;
+  bool whole = false;                                    // of bounds: whole numbers
+  std::optional<catalog::Bounds> within = std::nullopt;  // of bounds: declared ones
+  std::vector<std::int64_t> bins = {};                   // in the order of what they stand for
+  std::int64_t epsilon_units = 0;
+};
+
+// What a search found; neither if too few people were there to tell.
+struct Found {
+  std::optional<catalog::Bounds> bounds = std::nullopt;
+  std::optional<std::int64_t> max_groups = std::nullopt;
+  bool operator==(const Found&) const = default;
+};
+
+// By rule.
+using Findings = std::map<std::string, Found>;
+
+// A planned search, or what an earlier one found.
+struct Automatic {
+  Search search;
+  std::optional<Found> found = std::nullopt;
 };
 
 // How released numbers become the answer's columns: expressions, HAVING, ORDER BY, LIMIT.
@@ -106,6 +148,8 @@ struct Plan {
   std::vector<PlannedGrouping> groupings;
   std::vector<mechanism::GroupedNoise> noises;  // one a grouping
   std::vector<PlannedAggregate> aggregates;
+  bool consistent = false;  // groupings are made to agree
+  bool totals = false;      // a row is the total of a unit in a group
   std::int64_t rows_per_group = 1;
   std::int64_t distinct_per_group = 1;
   std::int64_t min_units = 1;
@@ -117,11 +161,29 @@ struct Plan {
   privacy::Charge charge;
   std::string canonical;      // the query as a tree prints: what makes two questions the same
   bool explain_only = false;  // EXPLAIN PRIVACY
+  // What is, or was, looked for. While something is not found yet, aggregates that rest on it have
+  // neither bounds nor expected errors, and event and charge are amounts: those of the searches,
+  // then `limit`, the most that the answer itself will cost.
+  std::vector<Automatic> automatic = {};
+  privacy::Limit limit = {};
   std::shared_ptr<const Presentation> presentation;
 };
 
+// What is known when a question is planned.
+struct Known {
+  Findings findings = {};
+  // The searches were paid with this question: the answer has what they left of its epsilon, and
+  // the kind of noise that was declared.
+  bool searched = false;
+  std::optional<NoiseChoice> noise = std::nullopt;
+};
+
+// True while something must be looked for before the question can be answered.
+bool must_search(const Plan& plan);
+
 // Throws parse_error, unsupported, not_found, refused_by_policy or invalid_argument, with the
 // position in the text where there is one.
-Plan make_plan(std::string_view sql, const catalog::Policy& policy, const QueryOptions& options);
+Plan make_plan(std::string_view sql, const catalog::Policy& policy, const QueryOptions& options,
+               const Known& known = {});
 
 }  // namespace shoal::plan

@@ -42,10 +42,20 @@ struct HiddenGroups {
   bool operator==(const HiddenGroups&) const = default;
 };
 
+// Something that the question left to be found.
+struct AnswerFound {
+  std::string of;                                        // a value, or keys
+  std::optional<catalog::Bounds> bounds = std::nullopt;  // either of the two
+  std::optional<std::int64_t> max_groups = std::nullopt;
+  double epsilon = 0;  // part of this answer's cost; 0 if it had been found before
+  bool operator==(const AnswerFound&) const = default;
+};
+
 struct Answer {
   std::vector<AnswerColumn> columns;
   std::vector<AnswerRow> rows;  // one cell a column
   std::optional<HiddenGroups> hidden;
+  std::vector<AnswerFound> found = {};
   double confidence = 0.95;
   double epsilon = 0;  // of this answer
   double delta = 0;

@@ -41,7 +41,7 @@ class PatternReader {
   }
 
   char next() {
-    if (rest_.empty()) throw Fault{"it ends too early"};
+    if (rest_.empty()) throw Fault{"it ends too early; complete its last part"};
     const char c = rest_.front();
     rest_.remove_prefix(1);
     return c;
@@ -58,7 +58,8 @@ class PatternReader {
   }
 
   std::size_t alternatives(std::size_t depth) {
-    if (depth > kMaxGroups) throw Fault{fmt::format("more than {} groups in a row", kMaxGroups)};
+    if (depth > kMaxGroups)
+      throw Fault{fmt::format("more than {} groups inside of each other; write fewer", kMaxGroups)};
     std::size_t size = 1;
     do {
       while (!rest_.empty() && rest_.front() != '|' && rest_.front() != ')') {
@@ -98,7 +99,7 @@ class PatternReader {
               "without case"};
         }
         const std::size_t size = alternatives(depth + 1);
-        if (!take(')')) throw Fault{"a ( without a )"};
+        if (!take(')')) throw Fault{"a ( without a ); write \\( for the sign itself"};
         return size;
       }
       case '[':
@@ -143,7 +144,7 @@ class PatternReader {
       if (!take('-')) continue;
       const char high = class_character();
       if (!is_letter_or_digit(low) || !is_letter_or_digit(high) || low > high) {
-        throw Fault{"a range in a class runs from a lower to a higher letter or digit, as in a-z"};
+        throw Fault{"a range in a class that is none; write for example [a-z0-9]"};
       }
     }
   }
@@ -151,7 +152,8 @@ class PatternReader {
   std::size_t counted() {
     const std::size_t low = count();
     const std::size_t high = take(',') ? count() : low;
-    if (!take('}') || high < low) throw Fault{"a repetition is written {2} or {2,5}"};
+    if (!take('}') || high < low)
+      throw Fault{"a repetition that is none; write for example {2} or {2,5}"};
     return std::max<std::size_t>(high, 1);
   }
 
@@ -163,7 +165,8 @@ class PatternReader {
       ++digits;
     }
     if (digits == 0 || value > kMaxCount) {
-      throw Fault{fmt::format("a repetition is written {{2}} or {{2,5}}, at most {}", kMaxCount)};
+      throw Fault{
+          fmt::format("a count that is not from 0 to {}; write for example {{2,5}}", kMaxCount)};
     }
     return value;
   }

@@ -110,15 +110,15 @@ TEST(GuardedForms, TakePatternsThatEnginesReadAlike) {
   const auto call = [](const std::string& pattern) {
     return fmt::format("REGEXP_MATCHES(a, {})", quote_string(pattern, Dialect::shoal));
   };
-  for (const char* pattern : {"", "abc", "^a.*b$", "a|b|", "(a|b)+c?", "[a-z0-9_.]{2,5}", "[^ a]*",
+  for (const char* pattern : {"abc", "^a.*b$", "a|b|", "(a|b)+c?", "[a-z0-9_.]{2,5}", "[^ a]*",
                               "\\.\\(\\)", "größe", "a{100}", "()", "((a))", "[a-c,]"}) {
     EXPECT_NO_THROW(printed(call(pattern), Dialect::postgresql)) << pattern;
   }
   for (const char* pattern :
-       {"*a",  "a**",         "a+?",    "a*+",    "(a){2}", "(?:a)",   "(?i)a",  "\\d",  "\\1",
-        "\\b", "[[:alpha:]]", "[",      "[]",     "[^]",    "[a",      "[z-a]",  "[a-]", "[ä]",
-        "a{",  "a{,2}",       "a{2,1}", "a{101}", "a{2,}",  "a{2}{2}", "(",      ")",    "a)",
-        "^*",  "$+",          "a]",     "a}",     "\\",     "[\\d]",   "[a-b-c]"}) {
+       {"",    "*a",  "a**",         "a+?",    "a*+",    "(a){2}", "(?:a)",   "(?i)a",  "\\d",
+        "\\1", "\\b", "[[:alpha:]]", "[",      "[]",     "[^]",    "[a",      "[z-a]",  "[a-]",
+        "[ä]", "a{",  "a{,2}",       "a{2,1}", "a{101}", "a{2,}",  "a{2}{2}", "(",      ")",
+        "a)",  "^*",  "$+",          "a]",     "a}",     "\\",     "[\\d]",   "[a-b-c]"}) {
     EXPECT_NE(failure(call(pattern), Dialect::duckdb, ErrorCode::unsupported).find("; "),
               std::string::npos)
         << pattern;

@@ -1,6 +1,7 @@
 #include "answer_file.hpp"
 
 #include <shoal/base/text.hpp>
+#include <shoal/engine/arrow_file.hpp>
 #include <shoal/engine/table_file.hpp>
 
 #include <algorithm>
@@ -64,9 +65,7 @@ std::string free_name(const std::string& name, std::set<std::string>& taken) {
   return made;
 }
 
-}  // namespace
-
-void write_answer_parquet(const std::filesystem::path& path, const session::Answer& answer) {
+std::vector<FileColumn> columns_of(const session::Answer& answer) {
   std::vector<FileColumn> columns;
   std::set<std::string> taken;
   for (std::size_t i = 0; i < answer.columns.size(); ++i) {
@@ -87,7 +86,17 @@ void write_answer_parquet(const std::filesystem::path& path, const session::Answ
       if (column.aggregate == "key") break;
     }
   }
-  engine::write_parquet(path, columns, session::to_json(answer));
+  return columns;
+}
+
+}  // namespace
+
+void write_answer_parquet(const std::filesystem::path& path, const session::Answer& answer) {
+  engine::write_parquet(path, columns_of(answer), session::to_json(answer));
+}
+
+std::string answer_arrow(const session::Answer& answer) {
+  return engine::arrow_file(columns_of(answer), session::to_json(answer));
 }
 
 }  // namespace shoal::cli

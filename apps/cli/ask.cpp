@@ -23,12 +23,15 @@ std::string table_with_cost(const session::Answer& answer, const session::Budget
   return text + fmt::format("  means   this answer is {}\n", answer.statement);
 }
 
+bool is_binary(const std::string& format) { return format == "parquet" || format == "arrow"; }
+
 // What can be known to be wrong with the output must be known before anything is spent.
 void check_output(const AskOptions& options) {
   if (options.output.empty()) {
-    if (options.format != "parquet") return;
-    throw Error(ErrorCode::invalid_argument,
-                "an answer as parquet goes to a file; add --output answer.parquet");
+    if (!is_binary(options.format)) return;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("an answer as {0} goes to a file; add --output answer.{0}", options.format));
   }
   const std::filesystem::path path = options.output;
   std::error_code error;
@@ -95,6 +98,8 @@ std::string ask(session::Session& session, const std::string& sql, const AskOpti
   if (options.output.empty()) return text_of(session, answer, options);
   if (options.format == "parquet") {
     write_answer_parquet(options.output, answer);
+  } else if (options.format == "arrow") {
+    write_file_durably(options.output, answer_arrow(answer), IfExists::refuse);
   } else {
     write_file_durably(options.output, text_of(session, answer, options), IfExists::refuse);
   }

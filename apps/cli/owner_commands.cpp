@@ -1,6 +1,7 @@
 // shoal init and shoal import: the owner's commands. What they print about rows is for the owner
 // alone.
 #include "commands.hpp"
+#include "progress.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/session/owner.hpp>
@@ -13,6 +14,9 @@
 
 namespace shoal::cli {
 namespace {
+
+// How finely a bar tells how much is done.
+constexpr int kParts = 1000;
 
 void print_report(const std::string& table, const engine::RowReport& report) {
   fmt::print("{}: {} row{}\n", table, report.rows, report.rows == 1 ? "" : "s");
@@ -100,8 +104,15 @@ void add_import(CLI::App& app) {
   command->add_option("--table", arguments->table, "which table, if there are several");
   command->add_option("--output,-o", arguments->output, "the Parquet file to write")->required();
   command->callback([arguments] {
-    const engine::RowReport report =
-        session::import_table(arguments->policy, arguments->table, arguments->output);
+    Progress bar("", kParts, Printing::at_the_end);
+    std::int64_t shown = 0;
+    const engine::RowReport report = session::import_table(
+        arguments->policy, arguments->table, arguments->output, [&](double share) {
+          const auto done = static_cast<std::int64_t>(share * kParts);
+          bar.advance(done - shown);
+          shown = done;
+        });
+    bar.finish();
     print_report(arguments->output, report);
     fmt::print(
         "wrote {}\nto query it, set in the policy: source = \"{}\" and format = \"parquet\"\n",

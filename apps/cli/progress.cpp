@@ -48,10 +48,13 @@ void Progress::show() {
   if (total_ <= 0) return put(fmt::format("\r\x1b[K{} {}", done, what_));
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   const int filled = static_cast<int>(share * kWidth);
-  put(fmt::format("\r\x1b[K[{}{}] {:3.0f}%  {} of {} {}",
-                  std::string(static_cast<std::size_t>(filled), '#'),
-                  std::string(static_cast<std::size_t>(kWidth - filled), '.'), share * 100, done,
-                  grouped(static_cast<double>(total_), 18), what_));
+  const std::string counted =
+      what_.empty()
+          ? ""
+          : fmt::format("  {} of {} {}", done, grouped(static_cast<double>(total_), 18), what_);
+  put(fmt::format("\r\x1b[K[{}{}] {:3.0f}%{}", std::string(static_cast<std::size_t>(filled), '#'),
+                  std::string(static_cast<std::size_t>(kWidth - filled), '.'), share * 100,
+                  counted));
 }
 
 void Progress::finish() {

@@ -14,7 +14,8 @@ enum class Printing { as_it_goes, at_the_end };
 
 class Progress {
  public:
-  // A total of 0 is one that nobody knows, such as that of a pipe.
+  // A total of 0 is one that nobody knows, such as that of a pipe. Where `what` is empty only the
+  // share is shown.
   Progress(std::string what, std::int64_t total, Printing printing);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

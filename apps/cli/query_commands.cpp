@@ -44,7 +44,7 @@ void add_query(CLI::App& app) {
                                  "same answer, and costs nothing.\n\n"
                                  "Example: shoal query people.toml \"SELECT AVG(age) FROM people "
                                  "WHERE state = 'TX'\" --epsilon 0.5",
-                                 arguments, {"table", "json", "csv", "parquet"});
+                                 arguments, {"table", "json", "csv", "arrow", "parquet"});
   command->add_option("--key", arguments->options.key,
                       "a key of your own makes it a new question, with a new answer that is paid; "
                       "asking again with the same key gives that answer again");

@@ -54,6 +54,9 @@ std::string table_text(const Policy& policy, const Table& table) {
     text += table.max_rows_per_person
                 ? fmt::format("max_rows_per_person = {}\n", *table.max_rows_per_person)
                 : "# max_rows_per_person = 10  # of a person with more rows, only so many count\n";
+    text +=
+        "# max_groups_per_person = 3   # in a grouped answer a person counts in so many groups,\n"
+        "# max_rows_per_group = 5      # with so many rows in each\n";
   }
   text += "\n";
   for (const Column& column : table.columns) text += column_text(table, column);
@@ -111,6 +114,10 @@ std::string draft_policy(const Policy& policy) {
       number(policy.epsilon.value()), number(policy.delta.value()),
       toml_text(policy.ledger.string()));
   text +=
+      "# [query]\n"
+      "# epsilon = 0.1        # of a question that does not say its own\n"
+      "# confidence = 0.95    # of the intervals\n"
+      "# min_units = 5        # groups of fewer never show\n\n"
       "# [engine]\n"
       "# threads = 2          # of the data engine; default: one a core\n"
       "# memory = \"4GB\"       # its limit; default: most of the machine's\n\n";

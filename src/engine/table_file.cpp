@@ -80,27 +80,6 @@ class Appender {
   duckdb_appender appender_ = nullptr;
 };
 
-void check_columns(const std::vector<FileColumn>& columns) {
-  if (columns.empty()) {
-    throw Error(ErrorCode::invalid_argument, "a file needs at least one column");
-  }
-  std::set<std::string> names;
-  for (const FileColumn& column : columns) {
-    if (column.values.size() != columns.front().values.size()) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("column {} has {} values and the first one {}; all need as many",
-                              printable(column.name, 60), column.values.size(),
-                              columns.front().values.size()));
-    }
-    if (!names.insert(to_lower(column.name)).second) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("two columns of the file are called {}; give one of them another "
-                              "name with AS",
-                              printable(column.name, 60)));
-    }
-  }
-}
-
 void fill(DuckdbConnection& connection, const std::vector<FileColumn>& columns) {
   std::string types = "i BIGINT";
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -132,6 +111,27 @@ std::string copy_sql(const std::vector<FileColumn>& columns, const std::filesyst
 }
 
 }  // namespace
+
+void check_columns(const std::vector<FileColumn>& columns) {
+  if (columns.empty()) {
+    throw Error(ErrorCode::invalid_argument, "a file needs at least one column");
+  }
+  std::set<std::string> names;
+  for (const FileColumn& column : columns) {
+    if (column.values.size() != columns.front().values.size()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("column {} has {} values and the first one {}; all need as many",
+                              printable(column.name, 60), column.values.size(),
+                              columns.front().values.size()));
+    }
+    if (!names.insert(to_lower(column.name)).second) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("two columns of the file are called {}; give one of them another "
+                              "name with AS",
+                              printable(column.name, 60)));
+    }
+  }
+}
 
 void write_parquet(const std::filesystem::path& path, const std::vector<FileColumn>& columns,
                    const std::string& note) {

@@ -215,7 +215,7 @@ InitResult init_policy(const InitRequest& request) {
 }
 
 engine::RowReport import_table(const fs::path& policy_path, const std::string& table_name,
-                               const fs::path& output) {
+                               const fs::path& output, const engine::Progress& progress) {
   const catalog::Policy policy = catalog::load_policy(policy_path);
   const catalog::Table* table = table_name.empty() && policy.tables.size() == 1
                                     ? &policy.tables.front()
@@ -238,7 +238,7 @@ engine::RowReport import_table(const fs::path& policy_path, const std::string& t
   }
   const fs::path data = policy.resolve(table->source);
   catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
-  engine::RowReport report = engine::import_rows(policy, *table, output);
+  engine::RowReport report = engine::import_rows(policy, *table, output, progress);
   // The copy is the same data: it belongs to the same budget.
   catalog::write_marks(output, catalog::read_marks(data));
   return report;

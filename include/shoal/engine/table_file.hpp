@@ -21,10 +21,13 @@ struct FileColumn {
   std::vector<FileValue> values;
 };
 
+// Throws invalid_argument for no columns, for columns of different lengths and for names that are
+// the same.
+void check_columns(const std::vector<FileColumn>& columns);
+
 // Columns of one length, in this order, rows in theirs; `note` goes into the file's metadata under
 // the key "shoal". A value that its column's type cannot hold is NULL. The file appears whole or
-// not at all. Throws conflict if it exists, invalid_argument for no columns, for columns of
-// different lengths and for names that are the same, io if it cannot be written.
+// not at all. Throws as check_columns does, conflict if it exists, io if it cannot be written.
 void write_parquet(const std::filesystem::path& path, const std::vector<FileColumn>& columns,
                    const std::string& note);
 

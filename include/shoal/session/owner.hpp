@@ -41,6 +41,7 @@ InitResult init_policy(const InitRequest& request);
 
 // Writes a table of a policy as Parquet and ties the new file to the same budget.
 engine::RowReport import_table(const std::filesystem::path& policy, const std::string& table,
-                               const std::filesystem::path& output);
+                               const std::filesystem::path& output,
+                               const engine::Progress& progress = {});
 
 }  // namespace shoal::session

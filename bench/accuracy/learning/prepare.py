@@ -33,14 +33,22 @@ def write_csv(path, header, rows):
         writer.writerows(rows)
 
 
-def policy(name, header, bounds, rows, delta):
-    lines = [f'[policy]\nname = "{name}"\n', "PLACEHOLDER"]
+def quoted(value):
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def policy(name, header, bounds, rows):
+    lines = [f'[dataset]\nname = "{name}"\nlineage = "{name}-bench"\n',
+             '[privacy]\nunit = "row"\nneighbors = "add_remove"\n',
+             '[budget]\nepsilon = 1000\ndelta = 0.001\nledger = "bench.ledger"\n',
+             '[table.rows]\nsource = "train.csv"\nformat = "csv"\n']
     for place, column in enumerate(header):
+        lines.append(f"[table.rows.column.{quoted(column)}]")
         if column in bounds:
-            lines.append(f'[[table.columns]]\nname = "{column}"\ntype = "integer"\nbounds = [0, {bounds[column]}]\n')
+            lines.append(f'type = "real"\nbounds = [0, {bounds[column]}]\n')
         else:
-            listed = ", ".join(f'"{value}"' for value in sorted({row[place] for row in rows}))
-            lines.append(f'[[table.columns]]\nname = "{column}"\ntype = "text"\ncategories = [{listed}]\n')
+            listed = ", ".join(quoted(value) for value in sorted({row[place] for row in rows}))
+            lines.append(f'type = "text"\ncategories = [{listed}]\n')
     return "\n".join(lines)
 
 
@@ -52,6 +60,7 @@ def main():
     cut = len(rows) * 4 // 5
     write_csv(folder / "train.csv", header, rows[:cut])
     write_csv(folder / "test.csv", header, rows[cut:])
+    (folder / "policy.toml").write_text(policy(name, header, bounds, rows), encoding="utf-8")
     print(f"{name}: {cut} rows to train, {len(rows) - cut} to test")
 
 

@@ -1,0 +1,142 @@
+// Test accuracy of each private method at fixed privacy: delta = 1 / n^2, ten splits and noises.
+//
+//   accuracy_learning FOLDER TARGET [SEEDS]
+//
+// Prints a Markdown table: mean test accuracy in percent and its standard error. Nothing is tuned
+// on test data; every parameter is the default that public facts give.
+#include "learn/methods.hpp"
+#include "learning_data.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/learn/solver.hpp>
+#include <shoal/random/secure_source.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+namespace shoal::bench {
+namespace {
+
+using learn::Problem;
+
+double accuracy(const learn::RowSource& rows, std::span<const double> weights) {
+  std::uint64_t right = 0;
+  learn::BlockBuffer buffer;
+  for (std::size_t b = 0; b < rows.block_count(); ++b) {
+    const learn::RowBlock block = rows.block(b, buffer);
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      double z = 0;
+      for (std::uint32_t k = block.begins[i]; k < block.begins[i + 1]; ++k)
+        z += block.values[k] * weights[block.columns[k]];
+      right += (z > 0 ? 1 : -1) == block.labels[i] ? 1 : 0;
+    }
+  }
+  return 100 * static_cast<double>(right) / static_cast<double>(rows.row_count());
+}
+
+struct Contestant {
+  std::string name;
+  std::function<std::vector<double>(const Problem&, const learn::RowSource&, double epsilon,
+                                    double delta, random::BitSource&)>
+      fit;
+};
+
+template <typename Calibrate>
+Contestant contestant(const std::string& name, Calibrate calibrate) {
+  return {name, [calibrate](const Problem& problem, const learn::RowSource& rows, double epsilon,
+                            double delta, random::BitSource& bits) {
+            return train(calibrate(problem, Epsilon(epsilon), Delta(delta)), problem, rows, bits,
+                         {});
+          }};
+}
+
+std::vector<Contestant> contestants() {
+  const auto objective = [](learn::ObjectiveRule rule, Neighbors neighbors, bool pure) {
+    return [=](const Problem& problem, Epsilon epsilon, Delta delta) {
+      return learn::calibrate_objective(problem, neighbors, epsilon, pure ? Delta(0) : delta,
+                                        {.rule = rule});
+    };
+  };
+  using learn::ObjectiveRule;
+  return {
+      {"not private",
+       [](const Problem& problem, const learn::RowSource& rows, double, double,
+          random::BitSource&) {
+         learn::Objective plain;
+         plain.loss = problem.loss;
+         plain.regulariser.l2 = 0.01;
+         return learn::minimise(rows, plain, {}).weights;
+       }},
+      contestant("objective, tight", objective(ObjectiveRule::tight, Neighbors::add_remove, false)),
+      contestant("objective, tight, replace_one",
+                 objective(ObjectiveRule::tight, Neighbors::replace_one, false)),
+      contestant("objective, tight, pure",
+                 objective(ObjectiveRule::tight, Neighbors::add_remove, true)),
+      contestant("objective, redberg",
+                 objective(ObjectiveRule::redberg, Neighbors::add_remove, false)),
+      contestant("objective, kifer", objective(ObjectiveRule::kifer, Neighbors::add_remove, false)),
+      contestant("objective, chaudhuri, pure, replace_one",
+                 objective(ObjectiveRule::chaudhuri, Neighbors::replace_one, true)),
+      contestant("output",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   const double d = static_cast<double>(problem.dimension);
+                   const double l2 = std::sqrt(d) * std::fmax(1.0, 4 / epsilon.value());
+                   return learn::calibrate_output(problem, Neighbors::add_remove, epsilon, delta,
+                                                  l2);
+                 }),
+  };
+}
+
+void run(const LearningData& data, int seeds) {
+  Problem problem;
+  problem.dimension = learn::dimension(data.pipeline);
+  problem.row_norm = data.pipeline.row_norm;
+  const double n = static_cast<double>(data.train_size());
+  fmt::print("{} rows to train, {} features, delta {:.2g}\n\n", data.train_size(),
+             problem.dimension, 1 / (n * n));
+  const std::vector<double> epsilons = {0.01, 0.1, 1, 10};
+  fmt::print("| method | 0.01 | 0.1 | 1 | 10 |\n|---|---|---|---|---|\n");
+  random::SecureSource bits;
+  for (const Contestant& one : contestants()) {
+    std::string line = fmt::format("| {} |", one.name);
+    for (const double epsilon : epsilons) {
+      double sum = 0;
+      double squares = 0;
+      for (int seed = 1; seed <= seeds; ++seed) {
+        const auto order = data.shuffled(static_cast<std::uint64_t>(seed));
+        const auto train_rows = data.rows(std::span(order).first(data.train_size()));
+        const auto test_rows = data.rows(std::span(order).subspan(data.train_size()));
+        const double got =
+            accuracy(*test_rows, one.fit(problem, *train_rows, epsilon, 1 / (n * n), bits));
+        sum += got;
+        squares += got * got;
+      }
+      const double mean = sum / seeds;
+      const double variance = std::fmax(0, squares / seeds - mean * mean);
+      line += fmt::format(" {:.2f} +- {:.2f} |", mean, std::sqrt(variance / (seeds - 1)));
+    }
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::bench
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "usage: accuracy_learning FOLDER TARGET [SEEDS]\n");
+    return 2;
+  }
+  try {
+    const shoal::bench::LearningData data(argv[1], argv[2]);
+    shoal::bench::run(data, argc > 3 ? std::atoi(argv[3]) : 10);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "accuracy_learning: {}\n", failure.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,136 @@
+// Training through the flow: planned without data, paid once, stored, refused before anything is
+// spent.
+#include "support/ledger_requests.hpp"
+#include "support/seeded_source.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/session/session.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace shoal::session {
+namespace {
+
+class TrainingTest : public testing::Test {
+ protected:
+  void SetUp() override { write("row", "add_remove"); }
+
+  void write(const std::string& unit, const std::string& neighbors) {
+    test::SeededSource bits(1);
+    std::string rows = "who,age,sex,rich\n";
+    for (int i = 0; i < 3000; ++i) {
+      const auto age = 20 + bits.next_bits(6);
+      const bool rich = age + bits.next_bits(4) > 60;
+      rows += fmt::format("p{},{},{},{}\n", i / 2, age, bits.next_bit() ? "f" : "m",
+                          rich ? "yes" : "no");
+    }
+    rows += "p1,nan,x,\n,,,\np2,abc,f,perhaps\n";
+    write_file_durably(folder_.path() / "people.csv", rows, IfExists::replace);
+    std::string policy = fmt::format(
+        "[dataset]\nname = \"people\"\nlineage = \"people-1\"\n"
+        "[privacy]\nunit = \"{}\"\nneighbors = \"{}\"\n"
+        "[budget]\nepsilon = 5\ndelta = 1e-5\nmax_epsilon_per_query = 3\nledger = \"l.db\"\n"
+        "[query]\ntime_steps = 0\n"
+        "[table.people]\nsource = \"people.csv\"\nformat = \"csv\"\n{}"
+        "[table.people.column.who]\ntype = \"text\"\n"
+        "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 100]\n"
+        "[table.people.column.sex]\ntype = \"text\"\ncategories = [\"f\", \"m\"]\n"
+        "[table.people.column.rich]\ntype = \"text\"\ncategories = [\"no\", \"yes\"]\n",
+        unit, neighbors,
+        unit == "person" ? "person_column = \"who\"\nmax_rows_per_person = 2\n" : "");
+    write_file_durably(policy_, policy, IfExists::replace);
+  }
+
+  TrainOptions options() const {
+    TrainOptions asked;
+    asked.target = "rich";
+    asked.epsilon = 2;
+    asked.delta = 1e-6;
+    return asked;
+  }
+
+  test::TemporaryFolder folder_;
+  std::filesystem::path policy_ = folder_.path() / "people.toml";
+};
+
+TEST_F(TrainingTest, APlanTouchesNothing) {
+  const Session session(policy_);
+  const TrainingPlan plan = session.explain_training(options());
+  EXPECT_EQ(plan.event, privacy::Event(privacy::event::EpsilonDelta{2, 1e-6}));
+  EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos);
+  EXPECT_FALSE(session.budget().opened);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "l.db"));
+}
+
+TEST_F(TrainingTest, IsPaidOnceAndStored) {
+  Session session(policy_);
+  test::SeededSource bits(2);
+  const learn::Model first = session.train(options(), "", {}, bits);
+  EXPECT_EQ(first.weights.size(), 3);
+  EXPECT_EQ(first.privacy.epsilon, 2);
+  EXPECT_EQ(session.train(options(), "", {}, bits), first);
+  EXPECT_EQ(session.budget().epsilon_spent, 2);
+  const learn::Model second = session.train(options(), "another", {}, bits);
+  EXPECT_NE(second.weights, first.weights);
+  EXPECT_EQ(session.budget().epsilon_spent, 4);
+  EXPECT_EQ(test::code_of([&] { session.train(options(), "third", {}, bits); }),
+            ErrorCode::budget_exceeded);
+}
+
+TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
+  for (const char* unit : {"row", "person"}) {
+    for (const char* neighbors : {"add_remove", "replace_one"}) {
+      write(unit, neighbors);
+      std::filesystem::remove(folder_.path() / "l.db");
+      for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+        if (entry.path().filename().string().find("people.csv.") != std::string::npos)
+          std::filesystem::remove(entry.path());
+      }
+      Session session(policy_);
+      test::SeededSource bits(3);
+      TrainOptions asked = options();
+      asked.epsilon = 0.5;
+      for (const char* method : {"objective", "output"}) {
+        for (const char* model : {"logistic", "svm", "linear"}) {
+          asked.method = method;
+          asked.model = model;
+          asked.target = asked.model == "linear" ? "age" : "rich";
+          asked.radius.reset();
+          if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
+          const learn::Model made = session.train(asked, "", {}, bits);
+          for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
+  Session session(policy_);
+  const auto refused = [&](auto change) {
+    TrainOptions asked = options();
+    change(asked);
+    return test::code_of([&] { session.train(asked); });
+  };
+  EXPECT_EQ(refused([](auto& o) { o.target = "rch"; }), ErrorCode::not_found);
+  EXPECT_EQ(refused([](auto& o) { o.target = "who"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.target = "age"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.model = "linear"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.model = "forest"; }), ErrorCode::unsupported);
+  EXPECT_EQ(refused([](auto& o) { o.method = "magic"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.rule = "magic"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.row_norm = -1; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.epsilon = 4; }), ErrorCode::refused_by_policy);
+  EXPECT_EQ(refused([](auto& o) { o.delta = 0.1; }), ErrorCode::refused_by_policy);
+  EXPECT_EQ(refused([](auto& o) { o.epsilon.reset(); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.features = {"who"}; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.features = {"rich"}; }), ErrorCode::invalid_argument);
+  EXPECT_FALSE(session.budget().opened);
+}
+
+}  // namespace
+}  // namespace shoal::session

@@ -13,9 +13,6 @@
 namespace shoal::engine {
 namespace {
 
-// A thread hands over a partition's rows when they fill so many words.
-constexpr std::size_t kPieceWords = 2048;
-
 std::size_t words_of(std::string_view text) { return 1 + (text.size() + 7) / 8; }
 
 // Runs `work` on several threads and throws again what one of them threw.
@@ -48,7 +45,7 @@ void on_threads(unsigned threads, const Work& work) {
 struct PartitionedRows::Lane {
   Lane(const GroupShape& shape, KeyColumns& keys, std::size_t own_number)
       : number(own_number), reader(shape, keys) {
-    for (Piece& piece : open) piece = {number, 0, 0, {}, 0};
+    for (Piece& piece : open) piece.lane = number;
   }
   std::size_t number;
   ChunkReader reader;
@@ -64,63 +61,98 @@ PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Stor
       memory_limit_(memory_limit),
       lanes_([this, &keys] { return std::make_unique<Lane>(shape_, keys, lane_count_++); }) {}
 
-PartitionedRows::~PartitionedRows() = default;
+PartitionedRows::~PartitionedRows() {
+  for (Lane* lane : lanes_.all()) {
+    for (const Piece& piece : lane->open) memory_.give_back(piece.memory, piece.room);
+  }
+  for (const Pieces& pieces : pieces_) {
+    for (const Piece& piece : pieces.list) memory_.give_back(piece.memory, piece.room);
+  }
+}
 
-void PartitionedRows::store(std::size_t partition, Piece&& piece) {
-  const std::uint64_t bytes = piece.memory.size() * sizeof(std::uint64_t);
+void PartitionedRows::store(std::size_t partition, Piece piece) {
+  const std::uint64_t bytes = piece.room * sizeof(std::uint64_t);
   if (in_memory_ + bytes > memory_limit_) {
-    piece.offset = file_.write(std::span(piece.memory).first(piece.words));
-    piece.memory = {};
+    piece.offset = file_.write(std::span(piece.memory, piece.words));
+    memory_.give_back(std::exchange(piece.memory, nullptr), std::exchange(piece.room, 0));
     spilled_ += piece.words * sizeof(std::uint64_t);
   } else {
     in_memory_ += bytes;
   }
   const std::lock_guard lock(pieces_[partition].mutex);
-  pieces_[partition].list.push_back(std::move(piece));
+  pieces_[partition].list.push_back(piece);
 }
 
-std::vector<std::uint64_t> PartitionedRows::load(Piece& piece) {
-  std::vector<std::uint64_t> words = std::move(piece.memory);
-  if (!words.empty()) {
-    words.resize(piece.words);
-  } else {
-    words.resize(piece.words);
-    file_.read(piece.offset, words);
+// Sees to it that a partition's open piece has room for so many more words.
+void PartitionedRows::make_room(Lane& lane, std::size_t partition, std::size_t words) {
+  Piece& piece = lane.open[partition];
+  const Piece full = std::exchange(piece, Piece{});
+  piece.lane = lane.number;
+  if (full.memory != nullptr) store(partition, full);
+  const std::size_t room = std::max(RowMemory::kBlockWords, words);
+  piece.memory = memory_.take(room);
+  piece.room = room;
+}
+
+inline std::uint64_t* PartitionedRows::write_fixed(std::uint64_t* to, std::uint64_t unit,
+                                                   const RowBlock& block, std::size_t row) const {
+  *to++ = unit;
+  std::uint64_t present = 0;
+  for (std::size_t value = 0; value < block.values.size(); ++value)
+    present |= std::uint64_t{block.values[value].valid(row)} << value;
+  *to++ = block.groups[0][row] | present << 32;
+  for (std::size_t set = 1; set < block.groups.size(); set += 2) {
+    const std::uint64_t next = set + 1 < block.groups.size() ? block.groups[set + 1][row] : 0;
+    *to++ = block.groups[set][row] | next << 32;
   }
-  return words;
+  for (const BlockValues& values : block.values) *to++ = values.words[row];
+  return to;
 }
 
 void PartitionedRows::take(duckdb_data_chunk chunk) {
   const Chunk columns(chunk, storages_);
   Lane& lane = lanes_.mine();
   const RowBlock& block = lane.reader.read(columns);
+  text_ ? scatter_texts(lane, block) : scatter(lane, block);
+}
+
+void PartitionedRows::scatter(Lane& lane, const RowBlock& block) {
+  const std::uint64_t key = shape_.hash_key[0];
+  const std::size_t words = fixed_words_;
+  // Most questions have one grouping set, one value and hardly a NULL.
+  const bool plain =
+      block.groups.size() == 1 && block.values.size() == 1 && block.values[0].validity == nullptr;
   for (std::size_t row = 0; row < block.size; ++row) {
-    const std::uint64_t unit = text_ ? hash_text(shape_.hash_key, block.unit_texts[row])
-                                     : static_cast<std::uint64_t>(block.units[row]);
+    const auto unit = static_cast<std::uint64_t>(block.units[row]);
+    const std::size_t partition = mix(unit, key) % kPartitions;
+    Piece& piece = lane.open[partition];
+    if (piece.words + words > piece.room) make_room(lane, partition, words);
+    std::uint64_t* to = piece.memory + piece.words;
+    piece.words += words;
+    ++piece.rows;
+    if (plain) {
+      to[0] = unit;
+      to[1] = block.groups[0][row] | std::uint64_t{1} << 32;
+      to[2] = block.values[0].words[row];
+    } else {
+      write_fixed(to, unit, block, row);
+    }
+  }
+}
+
+void PartitionedRows::scatter_texts(Lane& lane, const RowBlock& block) {
+  for (std::size_t row = 0; row < block.size; ++row) {
+    const std::string_view text = block.unit_texts[row];
+    const std::uint64_t unit = hash_text(shape_.hash_key, text);
     const std::size_t partition = mix(unit, shape_.hash_key[0]) % kPartitions;
     Piece& piece = lane.open[partition];
-    const std::size_t tail = text_ ? words_of(block.unit_texts[row]) : 0;
-    if (piece.words + fixed_words_ + tail > piece.memory.size()) {
-      if (piece.words > 0) store(partition, std::exchange(piece, Piece{lane.number, 0, 0, {}, 0}));
-      piece.memory.resize(std::max(kPieceWords, fixed_words_ + tail));
-    }
-    std::uint64_t* to = &piece.memory[piece.words];
-    piece.words += fixed_words_ + tail;
-    *to++ = unit;
-    std::uint64_t present = 0;
-    for (std::size_t value = 0; value < block.values.size(); ++value)
-      present |= std::uint64_t{block.values[value].valid(row)} << value;
-    *to++ = block.groups[0][row] | present << 32;
-    for (std::size_t set = 1; set < block.groups.size(); set += 2) {
-      const std::uint64_t next = set + 1 < block.groups.size() ? block.groups[set + 1][row] : 0;
-      *to++ = block.groups[set][row] | next << 32;
-    }
-    for (const BlockValues& values : block.values) *to++ = values.words[row];
-    if (text_) {
-      *to++ = block.unit_texts[row].size();
-      std::memcpy(to, block.unit_texts[row].data(), block.unit_texts[row].size());
-    }
+    const std::size_t words = fixed_words_ + words_of(text);
+    if (piece.words + words > piece.room) make_room(lane, partition, words);
+    std::uint64_t* to = write_fixed(piece.memory + piece.words, unit, block, row);
+    piece.words += words;
     ++piece.rows;
+    *to++ = text.size();
+    std::memcpy(to, text.data(), text.size());
   }
 }
 
@@ -138,17 +170,17 @@ class PartitionedRows::Partition {
 
   struct Loaded {
     std::size_t lane;
-    std::vector<std::uint64_t> words;
+    std::span<const std::uint64_t> words;
   };
 
   void bound(const std::vector<Loaded>& pieces, std::size_t rows, UnitBounder& bounder) {
     find_units(pieces, rows);
     arrange(pieces, rows);
     std::size_t from = 0;
-    for (const Unit& unit : units_) {
-      bounder.add_whole(text_ ? unit.word : hash_word(shape_.hash_key, unit.word), block_, from,
-                        unit.end);
-      from = unit.end;
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const std::uint64_t word = units_[i].word;
+      bounder.add_whole(text_ ? word : hash_word(shape_.hash_key, word), block_, from, next_[i]);
+      from = next_[i];
     }
   }
 
@@ -156,7 +188,10 @@ class PartitionedRows::Partition {
   struct Unit {
     std::uint64_t word;               // the number, or the text's hash
     const std::uint64_t* text_words;  // length and bytes
-    std::size_t end;                  // first the number of rows, then where they end
+  };
+  struct Place {
+    std::uint64_t word = 0;
+    std::uint32_t unit = 0;  // + 1; 0 is free
   };
 
   std::size_t record_words(const std::uint64_t* record) const {
@@ -178,16 +213,15 @@ class PartitionedRows::Partition {
 
   void find_units(const std::vector<Loaded>& pieces, std::size_t rows) {
     units_.clear();
+    counts_.clear();
     unit_of_.clear();
     unit_of_.reserve(rows);
-    table_.assign(1024, 0);
+    table_.assign(1024, {});
     each(pieces, [&](std::size_t, const std::uint64_t* record) {
       const std::uint32_t unit = find(record);
       unit_of_.push_back(unit);
-      ++units_[unit].end;
+      ++counts_[unit];
     });
-    std::size_t end = 0;
-    for (Unit& unit : units_) end = unit.end += end;
   }
 
   std::size_t home(std::uint64_t word) const {
@@ -197,24 +231,25 @@ class PartitionedRows::Partition {
   std::uint32_t find(const std::uint64_t* record) {
     const std::uint64_t* text = text_ ? record + fixed_words_ : nullptr;
     std::size_t at = home(record[0]);
-    for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
-      const Unit& unit = units_[table_[at] - 1];
-      if (unit.word == record[0] && (!text_ || same_text(unit.text_words, text)))
-        return table_[at] - 1;
+    for (; table_[at].unit != 0; at = (at + 1) & (table_.size() - 1)) {
+      const Place& place = table_[at];
+      if (place.word == record[0] && (!text_ || same_text(units_[place.unit - 1].text_words, text)))
+        return place.unit - 1;
     }
     SHOAL_CHECK(units_.size() < std::numeric_limits<std::uint32_t>::max() - 1);
-    units_.push_back({record[0], text, 0});
-    table_[at] = static_cast<std::uint32_t>(units_.size());
+    units_.push_back({record[0], text});
+    counts_.push_back(0);
+    table_[at] = {record[0], static_cast<std::uint32_t>(units_.size())};
     if (units_.size() * 2 >= table_.size()) grow();
     return static_cast<std::uint32_t>(units_.size() - 1);
   }
 
   void grow() {
-    table_.assign(table_.size() * 2, 0);
+    table_.assign(table_.size() * 2, {});
     for (std::size_t i = 0; i < units_.size(); ++i) {
       std::size_t at = home(units_[i].word);
-      while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
-      table_[at] = static_cast<std::uint32_t>(i + 1);
+      while (table_[at].unit != 0) at = (at + 1) & (table_.size() - 1);
+      table_[at] = {units_[i].word, static_cast<std::uint32_t>(i + 1)};
     }
   }
 
@@ -239,15 +274,15 @@ class PartitionedRows::Partition {
     }
   }
 
-  // Writes the rows into the block, the first unit's first. Afterwards `end` is where a unit's rows
-  // end again.
+  // Writes the rows into the block, the first unit's first. Afterwards next_ is where the rows of a
+  // unit end.
   void arrange(const std::vector<Loaded>& pieces, std::size_t rows) {
     make_room(rows);
     next_.clear();
     std::size_t begin = 0;
-    for (const Unit& unit : units_) {
+    for (const std::size_t count : counts_) {
       next_.push_back(begin);
-      begin = unit.end;
+      begin += count;
     }
     const std::uint64_t all_present = (std::uint64_t{1} << words_.size()) - 1;
     std::size_t row = 0;
@@ -276,17 +311,17 @@ class PartitionedRows::Partition {
   RowBlock block_;                                    // points at them
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;  // by row, as it lies in the pieces
-  std::vector<std::uint32_t> table_;    // unit + 1; 0 is free
-  std::vector<std::size_t> next_;       // by unit: where its next row goes
+  std::vector<std::size_t> counts_;     // by unit: its rows
+  std::vector<Place> table_;
+  std::vector<std::size_t> next_;  // by unit: where its next row goes
 };
 
 void PartitionedRows::add_to(GroupedSums& sums, unsigned threads) {
   Numbers numbers(lane_count_);
   for (Lane* lane : lanes_.all()) {
     for (std::size_t partition = 0; partition < kPartitions; ++partition) {
-      Piece& piece = lane->open[partition];
-      if (piece.rows > 0) store(partition, std::move(piece));
-      piece.memory = {};
+      const Piece piece = std::exchange(lane->open[partition], Piece{});
+      if (piece.memory != nullptr) store(partition, piece);
     }
     for (std::size_t set = 0; set < shape_.sets.size(); ++set)
       numbers[lane->number].push_back(sums.keys[set].absorb(lane->reader.keys()[set]));
@@ -299,13 +334,19 @@ void PartitionedRows::add_to(GroupedSums& sums, unsigned threads) {
     Partition partition(*this, numbers);
     for (std::size_t at = next++; at < kPartitions; at = next++) {
       std::vector<Partition::Loaded> pieces;
+      std::vector<std::vector<std::uint64_t>> from_file;
       std::size_t rows = 0;
-      for (Piece& piece : pieces_[at].list) {
+      for (const Piece& piece : pieces_[at].list) {
         rows += piece.rows;
-        pieces.push_back({piece.lane, load(piece)});
+        if (piece.memory != nullptr) {
+          pieces.push_back({piece.lane, {piece.memory, piece.words}});
+        } else {
+          auto& words = from_file.emplace_back(piece.words);
+          file_.read(piece.offset, words);
+          pieces.push_back({piece.lane, words});
+        }
       }
       partition.bound(pieces, rows, bounder);
-      pieces_[at].list.clear();
     }
     const std::lock_guard lock(mutex);
     for (std::size_t set = 0; set < shape_.sets.size(); ++set) {

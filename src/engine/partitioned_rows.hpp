@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/clustered_rows.hpp"
+#include "engine/row_memory.hpp"
 #include "engine/spill_file.hpp"
 
 #include <array>
@@ -33,7 +34,7 @@ class PartitionedRows {
   std::uint64_t spilled_bytes() const { return spilled_; }
 
  private:
-  static constexpr std::size_t kPartitions = 256;
+  static constexpr std::size_t kPartitions = 512;
 
   struct Lane;
   class Partition;
@@ -41,19 +42,24 @@ class PartitionedRows {
 
   // Some rows of one lane: in memory, or in the file.
   struct Piece {
-    std::size_t lane;
-    std::size_t words;
-    std::size_t rows;
-    std::vector<std::uint64_t> memory;
-    std::uint64_t offset;
+    std::size_t lane = 0;
+    std::size_t words = 0;  // in use
+    std::size_t rows = 0;
+    std::uint64_t* memory = nullptr;
+    std::size_t room = 0;  // words at `memory`
+    std::uint64_t offset = 0;
   };
   struct Pieces {
     std::mutex mutex;
     std::vector<Piece> list;
   };
 
-  void store(std::size_t partition, Piece&& piece);
-  std::vector<std::uint64_t> load(Piece& piece);
+  void store(std::size_t partition, Piece piece);
+  void make_room(Lane& lane, std::size_t partition, std::size_t words);
+  void scatter(Lane& lane, const RowBlock& block);
+  void scatter_texts(Lane& lane, const RowBlock& block);
+  std::uint64_t* write_fixed(std::uint64_t* to, std::uint64_t unit, const RowBlock& block,
+                             std::size_t row) const;
 
   const GroupShape& shape_;
   const std::vector<Storage>& storages_;
@@ -63,6 +69,7 @@ class PartitionedRows {
   std::atomic<std::uint64_t> in_memory_ = 0;
   std::atomic<std::uint64_t> spilled_ = 0;
   std::atomic<std::size_t> lane_count_ = 0;
+  RowMemory memory_;
   std::array<Pieces, kPartitions> pieces_;
   SpillFile file_;
   PerThread<Lane> lanes_;

@@ -129,20 +129,18 @@ bool UnitBounder::add_at_once(std::size_t at, const RowBlock& block, std::size_t
   std::uint64_t smallest[kGroups];
   std::fill(smallest, smallest + kGroups, kLargest);
   std::uint64_t* hashes = hashes_.data();
+  for (std::size_t row = 0; row < rows; ++row)
+    hashes[row] = mix(unit_hash, key_hashes[groups[row]]);
   std::size_t row = 0;
   for (const std::size_t end = std::min(rows, kUnpredictable); row < end; ++row) {
-    const GroupNumber group = groups[row];
-    const std::uint64_t hash = mix(unit_hash, key_hashes[group]);
-    hashes[row] = hash;
-    insert(smallest, hash | (met[group] == serial ? kLargest : 0));
-    met[group] = serial;
+    std::uint32_t& mark = met[groups[row]];
+    insert(smallest, hashes[row] | (mark == serial ? kLargest : 0));
+    mark = serial;
   }
   for (; row < rows; ++row) {
-    const GroupNumber group = groups[row];
-    hashes[row] = mix(unit_hash, key_hashes[group]);
-    if (hashes[row] >= smallest[kGroups - 1] || met[group] == serial) continue;
+    if (hashes[row] >= smallest[kGroups - 1] || met[groups[row]] == serial) continue;
     insert(smallest, hashes[row]);
-    met[group] = serial;
+    met[groups[row]] = serial;
   }
   const std::uint64_t threshold = smallest[kGroups - 1];
   std::uint32_t* counted = counted_.data();
@@ -174,6 +172,13 @@ inline void UnitBounder::add_to_words(const RowBlock& block, std::size_t row,
   words[0] = 1;
   ++words[1];
   words += 2;
+  if (readers_.size() == 1 && !has_squares_) {
+    const BlockValues& from = block.values[0];
+    std::int64_t steps = 0;
+    words[0] += std::uint64_t{readers_[0].read(from.words[row], from.valid(row), steps)};
+    words[1] += static_cast<std::uint64_t>(steps);
+    return;
+  }
   for (std::size_t value = 0; value < readers_.size(); ++value, words += 3) {
     const BlockValues& from = block.values[value];
     std::int64_t steps = 0;
@@ -193,16 +198,17 @@ inline void UnitBounder::add_bounded_words(std::size_t set, GroupNumber group,
   const std::size_t place = table.place(group);
   table.add_unit(place);
   Int128* to = table.sums(place);
+  const std::int64_t rows_per_group = shape_.rows_per_group;
   for (const WordsPlan& plan : words_plans_) {
     const auto count = static_cast<std::int64_t>(words[plan.count]);
-    const std::int64_t sum = static_cast<std::int64_t>(words[plan.word]) - count * plan.centre;
-    if (count <= shape_.rows_per_group) {
-      *to++ += std::clamp(sum, plan.least, plan.most);
-    } else {
-      *to++ += std::clamp<Int128>(
-          divide_rounding(saturating_multiply(sum, shape_.rows_per_group), count), plan.least,
-          plan.most);
+    std::int64_t sum = static_cast<std::int64_t>(words[plan.word]) - count * plan.centre;
+    if (count > rows_per_group) {
+      sum = static_cast<std::int64_t>(std::clamp<Int128>(
+          divide_rounding(saturating_multiply(sum, rows_per_group), count), plan.least, plan.most));
     }
+    sum = sum < plan.least ? plan.least : sum;
+    sum = sum > plan.most ? plan.most : sum;
+    *to++ += sum;
   }
 }
 

@@ -83,6 +83,31 @@ RC_GTEST_PROP(GroupedRows, EveryPathGivesWhatTheReferenceGives, ()) {
   RC_ASSERT(database.ask("SELECT * FROM t", request, kRoomy) == expected);
 }
 
+// A Parquet file keeps columns as dictionaries, NULL an entry of them, and so does the way from it.
+RC_GTEST_PROP(GroupedRows, FilesWithDictionariesGiveWhatTheReferenceGives, ()) {
+  static Database database;
+  static test::TemporaryFolder folder{test::Place::memory};
+  auto rows = *rc::gen::scale(3.0, rc::gen::container<std::vector<Row>>(any_row()));
+  // Often enough for a dictionary to be worth it.
+  const std::size_t once = rows.size();
+  for (std::size_t i = 0; i < 4 * once; ++i) rows.push_back(rows[i]);
+  const bool text_units = *rc::gen::arbitrary<bool>();
+  GroupedRequest request = any_request();
+  database.connection().run(reference::create_table("d", rows, text_units));
+  const std::string file = (folder / "d.parquet").string();
+  database.connection().run(
+      fmt::format("COPY (SELECT * FROM d ORDER BY u) TO '{}' (FORMAT parquet)", file));
+  const std::string all = fmt::format("SELECT * FROM read_parquet('{}')", file);
+  const auto expected = reference::answer(request, rows, text_units);
+  RC_ASSERT(database.ask(all, request, kRoomy) == expected);
+  request.clustered = true;
+  RC_ASSERT(database.ask(all, request, kRoomy) == expected);
+  // Entries of a dictionary that no row has any more are no groups.
+  std::erase_if(rows, [](const Row& row) { return !row.v1 || *row.v1 <= 3; });
+  RC_ASSERT(database.ask(all + " WHERE v1 > 3", request, kRoomy) ==
+            reference::answer(request, rows, text_units));
+}
+
 RC_GTEST_PROP(GroupedRows, RowsAsUnitsAreBoundedOneByOne, ()) {
   static Database database;
   auto rows = *rc::gen::scale(3.0, rc::gen::container<std::vector<Row>>(any_row()));
@@ -247,6 +272,8 @@ TEST(GroupedUnits, OfAnyTypeAreToldApart) {
   EXPECT_EQ(units("(DATE '2024-01-01'), (DATE '2024-01-02'), (DATE '2024-01-01')"), 2);
   EXPECT_EQ(units("(true), (false), (true)"), 2);
   EXPECT_EQ(units("('a'), ('A'), (''), (NULL)"), 3);
+  // Longer than a block of memory for rows.
+  EXPECT_EQ(units("(repeat('a', 40000)), (repeat('a', 39999)), ('b'), (repeat('a', 40000))"), 3);
   EXPECT_EQ(units("(170141183460469231731687303715884105727), (2)"), 2);
 }
 

@@ -35,6 +35,15 @@ const Column* Table::find_column(std::string_view column_name, bool exact) const
   return find_named(columns, column_name, exact);
 }
 
+bool Policy::tells_people_apart(const Table& table, const std::string& column) const {
+  if (table.person_column == column) return true;
+  if (table.person_path && table.person_path->column == column) return true;
+  return std::any_of(tables.begin(), tables.end(), [&](const Table& other) {
+    return other.person_path && other.person_path->table == table.name &&
+           other.person_path->referenced == column;
+  });
+}
+
 Delta Policy::failures_share() const { return failures.value_or(Delta(delta.value() / 2)); }
 
 const Table* Policy::find_table(std::string_view table_name, bool exact) const {

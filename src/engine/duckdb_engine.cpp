@@ -80,18 +80,18 @@ std::vector<FileColumn> file_columns(DuckdbConnection& connection, const catalog
 }
 
 // One column of the view: the policy's type, NULL for what does not convert, NaN as NULL.
-std::string view_column(const Column& column, const FileColumn& in_file) {
+std::string view_column(const Column& column, const FileColumn& in_file, bool tells_people_apart) {
   const std::string name = identifier(column.name);
   const std::string type = engine_type(column.type);
   const bool as_stored = in_file.type == type || (column.type == ColumnType::integer &&
                                                   policy_type(in_file.type) == ColumnType::integer);
-  const std::string value = as_stored ? name : fmt::format("TRY_CAST({} AS {})", name, type);
+  const std::string value = as_stored ? name : converted_field(column, tells_people_apart);
   if (column.type != ColumnType::real) return fmt::format("{} AS {}", value, name);
   return fmt::format("shoal_number({}) AS {}", value, name);
 }
 
-std::string view_sql(const catalog::Table& table, const std::filesystem::path& path,
-                     const std::vector<FileColumn>& columns) {
+std::string view_sql(const catalog::Policy& policy, const catalog::Table& table,
+                     const std::filesystem::path& path, const std::vector<FileColumn>& columns) {
   std::string items;
   for (const Column& column : table.columns) {
     if (column.type == ColumnType::other) continue;
@@ -105,7 +105,8 @@ std::string view_sql(const catalog::Table& table, const std::filesystem::path& p
                      fmt::format("column {} is {}, the policy says {}", column.name,
                                  to_string(policy_type(found->type)), to_string(column.type)));
     }
-    items += (items.empty() ? "" : ", ") + view_column(column, *found);
+    items += (items.empty() ? "" : ", ") +
+             view_column(column, *found, policy.tells_people_apart(table, column.name));
   }
   std::vector<std::string> names;
   names.reserve(columns.size());
@@ -153,7 +154,7 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
     paths.push_back(file_of(policy, *table));
     attach_step(*table, [&] {
       const auto columns = file_columns(state_->connection, *table, paths.back());
-      state_->connection.run(view_sql(*table, paths.back(), columns));
+      state_->connection.run(view_sql(policy, *table, paths.back(), columns));
     });
   }
   attach_step(*tables[0], [&] { close_outside(state_->connection, paths, policy.engine); });

@@ -205,7 +205,11 @@ std::string import_sql(const catalog::Policy& policy, const Table& table, const 
     items += items.empty() ? "" : ", ";
     items += column.type == ColumnType::other
                  ? name
-                 : fmt::format("TRY_CAST({0} AS {1}) AS {0}", name, engine_type(column.type));
+                 : fmt::format(
+                       "{} AS {}",
+                       converted_field(column, table.format == SourceFormat::csv &&
+                                                   policy.tells_people_apart(table, column.name)),
+                       name);
   }
   const std::string order = policy.unit == catalog::PrivacyUnit::person
                                 ? " ORDER BY " + identifier(table.person_column)

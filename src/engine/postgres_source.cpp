@@ -97,17 +97,6 @@ std::string_view to_string(KeyType type) {
   return "timestamp";
 }
 
-// Whether the column says whose a row is, by itself or on the way to another table.
-bool tells_people_apart(const catalog::Policy& policy, const catalog::Table& table,
-                        const std::string& column) {
-  if (table.person_column == column) return true;
-  if (table.person_path && table.person_path->column == column) return true;
-  return std::any_of(policy.tables.begin(), policy.tables.end(), [&](const catalog::Table& other) {
-    return other.person_path && other.person_path->table == table.name &&
-           other.person_path->referenced == column;
-  });
-}
-
 std::string view_column(const catalog::Policy& policy, const catalog::Table& table,
                         const catalog::Column& column, const std::vector<ServerColumn>& columns) {
   const ServerColumn* found = nullptr;
@@ -133,7 +122,7 @@ std::string view_column(const catalog::Policy& policy, const catalog::Table& tab
                             column.name, table.name));
   }
   // Rounding could make one person of two, who would then be protected as one.
-  if (numeric && tells_people_apart(policy, table, column.name))
+  if (numeric && policy.tells_people_apart(table, column.name))
     return fmt::format("CASE WHEN {0} = ROUND({0}) THEN {1} END AS {0}", name, *value);
   return fmt::format("{} AS {}", *value, name);
 }

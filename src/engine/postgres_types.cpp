@@ -1,6 +1,7 @@
 #include "engine/postgres_types.hpp"
 
 #include "engine/group_keys.hpp"
+#include "engine/value_reader.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>

@@ -38,6 +38,18 @@ std::string engine_type(ColumnType type) {
   return "VARCHAR";
 }
 
+std::string converted_field(const catalog::Column& column, bool tells_people_apart) {
+  const std::string name = identifier(column.name);
+  const std::string type = engine_type(column.type);
+  if (!tells_people_apart || column.type != ColumnType::integer)
+    return fmt::format("TRY_CAST({} AS {})", name, type);
+  // No dot and no exponent; 0xe is neither.
+  return fmt::format(
+      "CASE WHEN NOT contains({0}, '.') AND (contains(lower({0}), 'x') OR NOT contains(lower({0}), "
+      "'e')) THEN TRY_CAST({0} AS {1}) END",
+      name, type);
+}
+
 ColumnType policy_type(const std::string& type) {
   for (const char* name :
        {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}) {

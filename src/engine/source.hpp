@@ -15,6 +15,11 @@ std::string identifier(const std::string& name);  // "name"
 // The type that a policy's type has in the engine, such as BIGINT.
 std::string engine_type(catalog::ColumnType type);
 
+// A field of that name as the column's type, NULL for what does not convert. A whole number is
+// rounded, unless it tells people apart: rounding could make one person of two, who would then be
+// protected as one.
+std::string converted_field(const catalog::Column& column, bool tells_people_apart);
+
 // The policy's type for a type of the engine.
 catalog::ColumnType policy_type(const std::string& engine_type);
 

@@ -107,6 +107,9 @@ struct Policy {
   std::string digest;  // of the file's text
 
   // What a new account sets aside of delta for what can fail, such as a hidden group that shows:
+  // Whether the column says whose a row is, by itself or on the way to another table.
+  bool tells_people_apart(const Table& table, const std::string& column) const;
+
   // `failures`, or half.
   Delta failures_share() const;
 

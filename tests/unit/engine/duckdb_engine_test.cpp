@@ -173,6 +173,22 @@ TEST_F(EngineTest, PeopleAreBoundedBeforeTheSum) {
   EXPECT_EQ(ask(table, {{}, all, "p", 1}), (Sums{2, 2, 22, -35 - 43}));
 }
 
+// 1.2 and 1.4 are not one person, and 1.4 is not the person 1: rows of nobody are dropped. In a
+// column that tells nobody apart they are rounded.
+TEST_F(EngineTest, PeopleAreNeverRoundedIntoOne) {
+  auto table = write("p,x\n1,1\n1.2,1\n1.4,1\n2e0,1\n0xe,1\n14,1\n 2 ,1\n",
+                     {column("p", ColumnType::integer), column("x", ColumnType::integer)});
+  policy_.unit = catalog::PrivacyUnit::person;
+  const Asked asked{{}, {rows()}, "p", 10};
+  EXPECT_EQ(ask(table, asked), (Sums{7}));
+  table.person_column = "p";
+  EXPECT_EQ(ask(table, asked), (Sums{4}));
+  import_rows(policy_, table, folder_.path() / "t.parquet");
+  table.source = "t.parquet";
+  table.format = catalog::SourceFormat::parquet;
+  EXPECT_EQ(ask(table, asked), (Sums{4}));
+}
+
 TEST_F(EngineTest, TheConfigurationIsLockedAndTheOutsideClosed) {
   const auto table = write("x\n1\n2\n3\n", {column("x", ColumnType::integer)});
   const auto setting_is = [](const char* name, const char* value) {

@@ -1,7 +1,8 @@
 // Newton's method on a smooth, strongly convex objective over the whole space.
 //
-// A step is taken if it shrinks the gradient's norm, which falls along a Newton direction; only
-// where it does not (a kink of a Huberised loss) are values compared. The factored Hessian is kept
+// A step is taken if it shrinks the gradient's norm clearly, or else if it lowers the value enough:
+// far from the minimum the norm alone would be content with steps that lead nowhere. One that is
+// refused is tried again with a damped Hessian (Levenberg 1944). The factored Hessian is kept
 // as long as steps with it shrink the gradient well: a Hessian costs several gradients. The first
 // steps look at a part of the rows. None of this matters for the guarantee: the result is
 // certified.
@@ -20,9 +21,11 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kGoodShrink = 0.1;   // keep the Hessian
-constexpr double kSufficient = 1e-4;  // of the descent that the direction promises
-constexpr double kLeastStep = 0x1p-30;
+constexpr double kGoodShrink = 0.1;     // keep the Hessian
+constexpr double kClearShrink = 0.5;    // no need to compare values
+constexpr double kValueDigits = 1e-13;  // relative differences of values that mean something
+constexpr double kSufficient = 1e-4;    // of the descent that the direction promises
+constexpr int kMostTries = 30;          // of dampings, each eight times the last
 constexpr std::size_t kPartStride = 8;  // the first steps look at every eighth block
 
 // -H^-1 g, for some H > 0 at or near the weights.
@@ -30,7 +33,8 @@ class DirectionSolver {
  public:
   virtual ~DirectionSolver() = default;
   virtual void renew(std::span<const double> weights) = 0;
-  virtual VectorXd direction(const VectorXd& gradient) = 0;
+  // With `damping` added to the diagonal: the larger, the shorter and the more like the gradient.
+  virtual VectorXd direction(const VectorXd& gradient, double damping) = 0;
 };
 
 class FactoredHessian final : public DirectionSolver {
@@ -38,15 +42,21 @@ class FactoredHessian final : public DirectionSolver {
   FactoredHessian(const RowPasses& passes, double l2) : passes_(passes), l2_(l2) {}
 
   void renew(std::span<const double> weights) override {
-    Eigen::MatrixXd hessian = passes_.hessian(weights);
-    hessian.diagonal().array() += l2_;
-    factors_.compute(hessian);
+    hessian_ = passes_.hessian(weights);
+    hessian_.diagonal().array() += l2_;
+    factors_.compute(hessian_);
   }
-  VectorXd direction(const VectorXd& gradient) override { return -factors_.solve(gradient); }
+  VectorXd direction(const VectorXd& gradient, double damping) override {
+    if (damping == 0) return -factors_.solve(gradient);
+    Eigen::MatrixXd damped = hessian_;
+    damped.diagonal().array() += damping;
+    return -damped.selfadjointView<Eigen::Lower>().llt().solve(gradient);
+  }
 
  private:
   const RowPasses& passes_;
   double l2_;
+  Eigen::MatrixXd hessian_;
   Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factors_;
 };
 
@@ -58,7 +68,7 @@ class ConjugateHessian final : public DirectionSolver {
   void renew(std::span<const double> weights) override {
     weights_.assign(weights.begin(), weights.end());
   }
-  VectorXd direction(const VectorXd& gradient) override {
+  VectorXd direction(const VectorXd& gradient, double damping) override {
     VectorXd solution = VectorXd::Zero(gradient.size());
     VectorXd residual = -gradient;
     VectorXd search = residual;
@@ -67,7 +77,7 @@ class ConjugateHessian final : public DirectionSolver {
     for (Eigen::Index i = 0; i < 2 * gradient.size() + 20 && squared > target; ++i) {
       VectorXd product = passes_.hessian_product(
           weights_, {search.data(), static_cast<std::size_t>(search.size())});
-      product += l2_ * search;
+      product += (l2_ + damping) * search;
       const double step = squared / search.dot(product);
       solution += step * search;
       residual -= step * product;
@@ -129,7 +139,7 @@ class Newton {
 
   Solution run(std::vector<double> weights) {
     weights_ = std::move(weights);
-    now_ = evaluate(weights_, false);
+    now_ = evaluate(weights_);
     bool fresh = false;
     while (iterations_ < options_.most_iterations && now_.norm_bound() > options_.residual) {
       ++iterations_;
@@ -144,7 +154,7 @@ class Newton {
         }
         if (precision_ == Precision::extended) break;
         precision_ = Precision::extended;
-        now_ = evaluate(weights_, false);
+        now_ = evaluate(weights_);
         fresh = false;
         keep_ = false;
         continue;
@@ -153,41 +163,53 @@ class Newton {
       if (precision_ == Precision::plain && now_.error > options_.residual / 2 &&
           norm_up(now_.gradient) <= now_.error) {
         precision_ = Precision::extended;
-        now_ = evaluate(weights_, false);
+        now_ = evaluate(weights_);
       }
-      keep_ = norm_up(now_.gradient) <= kGoodShrink * before;
+      keep_ = damping_ == 0 && norm_up(now_.gradient) <= kGoodShrink * before;
       fresh = false;
     }
     return finish(objective_, options_, std::move(weights_), now_.norm_bound(), iterations_);
   }
 
  private:
-  CertifiedGradient evaluate(const std::vector<double>& weights, bool with_value) const {
-    return certified_gradient(passes_, objective_, weights, precision_, with_value);
+  CertifiedGradient evaluate(const std::vector<double>& weights) const {
+    return certified_gradient(passes_, objective_, weights, precision_);
+  }
+  double value_at(const std::vector<double>& weights) const {
+    return certified_gradient(passes_, objective_, weights, Precision::plain, true).value;
   }
 
-  // Moves along the direction. False if no step helps. A kept Hessian gets one try.
+  // Moves along the direction, damped as far as need be. False if no step helps. A kept Hessian
+  // gets one try, undamped.
   bool step(bool fresh) {
-    const VectorXd direction = solver_.direction(as_vector(now_.gradient));
-    if (!direction.allFinite()) return false;
-    const double slope = direction.dot(as_vector(now_.gradient));
+    const VectorXd gradient = as_vector(now_.gradient);
     const double norm = norm_up(now_.gradient);
+    const double least_damping = objective_.regulariser.l2 / 8;
     std::optional<double> value;
-    for (double size = 1; size >= kLeastStep; size /= 2) {
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      const VectorXd direction = solver_.direction(gradient, fresh ? damping_ : 0);
+      if (!direction.allFinite()) return false;
+      const double promised = -kSufficient * direction.dot(gradient);
       std::vector<double> next = weights_;
       for (std::size_t j = 0; j < next.size(); ++j)
-        next[j] += size * direction[static_cast<Eigen::Index>(j)];
-      CertifiedGradient at = evaluate(next, false);
-      bool take = norm_up(at.gradient) <= (1 - kSufficient * size) * norm;
+        next[j] += direction[static_cast<Eigen::Index>(j)];
+      CertifiedGradient at = evaluate(next);
+      bool take = norm_up(at.gradient) <= kClearShrink * norm;
       if (!take && !fresh) return false;
-      if (!take && precision_ == Precision::plain && slope < 0) {
-        if (!value) value = evaluate(weights_, true).value;
-        take = evaluate(next, true).value < *value + kSufficient * size * slope;
+      if (!take && !value) value = value_at(weights_);
+      if (!take && promised > kValueDigits * std::fabs(*value)) {
+        take = value_at(next) < *value - promised;
+      } else if (!take) {
+        // Too near for values to tell.
+        take = norm_up(at.gradient) < norm;
       }
-      if (!take) continue;
-      weights_ = std::move(next);
-      now_ = std::move(at);
-      return true;
+      if (take) {
+        weights_ = std::move(next);
+        now_ = std::move(at);
+        damping_ = damping_ / 8 < least_damping ? 0 : damping_ / 8;
+        return true;
+      }
+      damping_ = std::fmax(8 * damping_, least_damping);
     }
     return false;
   }
@@ -200,6 +222,7 @@ class Newton {
   CertifiedGradient now_;
   Precision precision_ = Precision::plain;
   bool keep_ = false;
+  double damping_ = 0;
   int iterations_ = 0;
 };
 

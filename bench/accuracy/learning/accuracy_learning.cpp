@@ -90,36 +90,52 @@ std::vector<Contestant> contestants() {
   };
 }
 
+// Mean and standard error of what was added.
+struct Mean {
+  double sum = 0;
+  double squares = 0;
+  int count = 0;
+
+  void add(double x) {
+    sum += x;
+    squares += x * x;
+    ++count;
+  }
+  std::string text() const {
+    const double mean = sum / count;
+    const double variance = std::fmax(0, squares / count - mean * mean);
+    return fmt::format("{:.2f} +- {:.2f}", mean, std::sqrt(variance / std::max(count - 1, 1)));
+  }
+};
+
 void run(const LearningData& data, int seeds) {
   Problem problem;
   problem.dimension = learn::dimension(data.pipeline);
   problem.row_norm = data.pipeline.row_norm;
   const double n = static_cast<double>(data.train_size());
-  fmt::print("{} rows to train, {} features, delta {:.2g}\n\n", data.train_size(),
-             problem.dimension, 1 / (n * n));
+  const double delta = 1 / (n * n);
+  fmt::print("{} rows to train, {} features, delta {:.2g}, {} splits\n\n", data.train_size(),
+             problem.dimension, delta, seeds);
   const std::vector<double> epsilons = {0.01, 0.1, 1, 10};
-  fmt::print("| method | 0.01 | 0.1 | 1 | 10 |\n|---|---|---|---|---|\n");
+  const std::vector<Contestant> all = contestants();
+  std::vector<std::vector<Mean>> means(all.size(), std::vector<Mean>(epsilons.size()));
   random::SecureSource bits;
-  for (const Contestant& one : contestants()) {
-    std::string line = fmt::format("| {} |", one.name);
-    for (const double epsilon : epsilons) {
-      double sum = 0;
-      double squares = 0;
-      for (int seed = 1; seed <= seeds; ++seed) {
-        const auto order = data.shuffled(static_cast<std::uint64_t>(seed));
-        const auto train_rows = data.rows(std::span(order).first(data.train_size()));
-        const auto test_rows = data.rows(std::span(order).subspan(data.train_size()));
-        const double got =
-            accuracy(*test_rows, one.fit(problem, *train_rows, epsilon, 1 / (n * n), bits));
-        sum += got;
-        squares += got * got;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const auto order = data.shuffled(static_cast<std::uint64_t>(seed));
+    const auto train_rows = data.rows(std::span(order).first(data.train_size()));
+    const auto test_rows = data.rows(std::span(order).subspan(data.train_size()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t k = 0; k < epsilons.size(); ++k) {
+        means[i][k].add(
+            accuracy(*test_rows, all[i].fit(problem, *train_rows, epsilons[k], delta, bits)));
       }
-      const double mean = sum / seeds;
-      const double variance = std::fmax(0, squares / seeds - mean * mean);
-      line += fmt::format(" {:.2f} +- {:.2f} |", mean, std::sqrt(variance / (seeds - 1)));
     }
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
+  }
+  fmt::print("| method | 0.01 | 0.1 | 1 | 10 |\n|---|---|---|---|---|\n");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    fmt::print("| {} |", all[i].name);
+    for (const Mean& mean : means[i]) fmt::print(" {} |", mean.text());
+    fmt::print("\n");
   }
 }
 

@@ -94,6 +94,28 @@ TEST(Solvers, EveryLossIsMinimised) {
   }
 }
 
+// Rare features, hardly any l2 and a strong linear term: the minimum is far away, and on the way
+// the gradient's norm hardly falls.
+TEST(Solvers, FarMinimaAreReached) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    test::SeededSource bits(seed);
+    MemoryRows rows(60, 1, 1, LabelKind::sign);
+    for (int i = 0; i < 3000; ++i) {
+      const auto often = static_cast<std::uint32_t>(bits.next_bits(3));
+      const auto rare =
+          static_cast<std::uint32_t>(8 + std::min<std::uint64_t>(51, bits.next_bits(16) % 997));
+      rows.add_sparse(std::vector<std::uint32_t>{often, rare}, std::vector<double>{1, 1},
+                      bits.next_bits(2) == 0 ? 1 : -1);
+    }
+    Objective objective;
+    objective.regulariser.l2 = 0.02;
+    objective.linear = test::uniform_vector(bits, 60, 12);
+    const Solution found = minimise(rows, objective, {.residual = 1e-8});
+    EXPECT_TRUE(found.converged) << seed;
+    EXPECT_LT(found.iterations, 60);
+  }
+}
+
 TEST(Solvers, ThreadsDoNotMatter) {
   const auto rows = make_rows({.rows = 40000, .dimension = 12, .sparse = true}, 3);
   Objective objective;

@@ -93,6 +93,7 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
       test::SeededSource bits(3);
       TrainOptions asked = options();
       asked.epsilon = 0.5;
+      asked.delta = 1e-7;
       for (const char* method : {"objective", "output"}) {
         for (const char* model : {"logistic", "svm", "linear"}) {
           asked.method = method;

@@ -26,5 +26,10 @@ void add_choose(CLI::App& app);
 void add_calibrate(CLI::App& app);
 void add_account(CLI::App& app);
 void add_plot(CLI::App& app);
+void add_generalize(CLI::App& app);
+// Adaptive questions: states in files, paid for in a ledger.
+void add_watch(CLI::App& app);
+void add_holdout(CLI::App& app);
+void add_leaderboard(CLI::App& app);
 
 }  // namespace shoal::cli

@@ -40,8 +40,9 @@ int run(int argc, char** argv) {
       "  shoal train people.toml --target x    learn a model from the data\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
       "Tools that need neither policy nor ledger: predict, evaluate, noise, respond, tally, "
-      "choose, calibrate, "
-      "account, plot."};
+      "choose, calibrate, account, plot, generalize.
+"
+      "Questions that follow from answers: watch, holdout, leaderboard."};
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.require_subcommand(1);
@@ -61,6 +62,10 @@ int run(int argc, char** argv) {
   shoal::cli::add_calibrate(app);
   shoal::cli::add_account(app);
   shoal::cli::add_plot(app);
+  shoal::cli::add_generalize(app);
+  shoal::cli::add_watch(app);
+  shoal::cli::add_holdout(app);
+  shoal::cli::add_leaderboard(app);
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);

@@ -172,6 +172,7 @@ LadderStanding Ladder::submit(std::span<const double> losses) {
 }
 
 LadderStanding Ladder::standing() const {
+  if (submitted_ == 0) return {};
   const double width = ladder_width(plan_);
   return {best_, std::max(0.0, best_ - width), std::min(1.0, best_ + width), improved_};
 }

@@ -240,11 +240,10 @@ void require_aggregate(const ScoreSensitivity& sensitivity, Int128 lowest, Int12
     refuse("the lowest possible value is not below the highest; state the range of the value");
   }
   if (highest - lowest > sensitivity.steps.steps()) return;
-  refuse(fmt::format(
-      "one person can move this value by {}, over the whole of its range: it is a question about "
-      "one person, such as a salary, and noise that hides a person leaves nothing of it; ask for "
-      "an aggregate of many people, such as how many earn more than the threshold",
-      sensitivity.steps.steps()));
+  refuse(
+      "one person can move this value over the whole of its range: it is a question about one "
+      "person, such as a salary, and noise that hides a person leaves nothing of it; ask for an "
+      "aggregate of many people, such as how many earn more than the threshold");
 }
 
 std::string_view name(const SparseVector&) { return kName; }

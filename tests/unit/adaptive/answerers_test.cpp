@@ -57,6 +57,7 @@ TEST(Ladder, ClimbsOnlyByMoreThanAStep) {
       plan_ladder({.rows = 100, .submissions = 50, .confidence = Confidence(0.9), .step = 0.1}),
       bits);
   const auto submit = [&](double loss) { return ladder.submit(std::vector<double>(100, loss)); };
+  EXPECT_EQ(ladder.standing().lower, 0);  // nothing is claimed of no submissions
   EXPECT_NEAR(submit(0.52).best, 0.5, 1e-12);
   EXPECT_TRUE(ladder.standing().improved);
   EXPECT_NEAR(submit(0.45).best, 0.5, 1e-12);  // better, not by a step

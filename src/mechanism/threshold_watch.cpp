@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <variant>
+#include <vector>
 
 namespace shoal::mechanism {
 namespace {
@@ -36,13 +36,14 @@ class Supply {
   Supply(SparseNoise noise, double scale) : sampler_(make_sampler(noise, scale)) {}
 
   std::span<const std::int64_t> ahead(random::BitSource& bits) {
-    if (next_ == size_) {
-      size_ = std::clamp<std::size_t>(4 * size_, 16, block_.size());
+    if (next_ == block_.size()) {
+      block_.resize(std::clamp<std::size_t>(4 * block_.size(), kFirst, kMost));
+      // Nothing is there to be used until it was drawn: a source may fail.
+      next_ = block_.size();
+      std::visit([&](const auto& sampler) { sampler.fill(block_, bits); }, sampler_);
       next_ = 0;
-      const std::span<std::int64_t> fresh(block_.data(), size_);
-      std::visit([&](const auto& sampler) { sampler.fill(fresh, bits); }, sampler_);
     }
-    return std::span<const std::int64_t>(block_).subspan(next_, size_ - next_);
+    return std::span<const std::int64_t>(block_).subspan(next_);
   }
   // What was used is wiped: it says how far a value is from the threshold.
   void use(std::size_t count) {
@@ -56,10 +57,12 @@ class Supply {
   }
 
  private:
+  static constexpr std::size_t kFirst = 16;
+  static constexpr std::size_t kMost = 4096;
+
   Sampler sampler_;
-  std::array<std::int64_t, 4096> block_{};
+  std::vector<std::int64_t> block_;
   std::size_t next_ = 0;
-  std::size_t size_ = 0;
 };
 
 }  // namespace

@@ -185,6 +185,29 @@ TEST(ThresholdWatch, ValuesHaveFreshNoise) {
   EXPECT_GT(below, 150);
 }
 
+class FailingSource final : public random::BitSource {
+ public:
+  void fill(std::span<unsigned char> bytes) override {
+    if (failing) throw Error(ErrorCode::unavailable, "no bits");
+    good_.fill(bytes);
+  }
+  bool failing = false;
+
+ private:
+  test::SeededSource good_{62};
+};
+
+// Without bits there are no answers, also not from noise that was not drawn.
+TEST(ThresholdWatch, AFailingSourceAnswersNothing) {
+  FailingSource bits;
+  SparseVector spec = spec_of(SparseNoise::geometric, 3, false);
+  spec.questions = 0;
+  ThresholdWatch watch(spec, bits);
+  bits.failing = true;
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(watch.ask(0, 0), Error);
+  EXPECT_EQ(watch.asked(), 0);
+}
+
 TEST(ThresholdWatch, ExtremeValuesAreClamped) {
   test::SeededSource bits(10);
   ThresholdWatch watch(spec_of(SparseNoise::geometric, 3, false), bits);

@@ -1,3 +1,5 @@
+#include "release/marginal_tables_key.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/mechanism/discrete_gaussian.hpp>
 #include <shoal/mechanism/exponential_mechanism.hpp>
@@ -11,15 +13,6 @@
 #include <utility>
 
 namespace shoal::release {
-
-// The one reader of exact marginals.
-class MarginalTablesKey {
- public:
-  static const std::vector<std::int64_t>& counts(const data::MarginalTables& tables,
-                                                 std::size_t which) {
-    return tables.counts_[which];
-  }
-};
 
 namespace {
 

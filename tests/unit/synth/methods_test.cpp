@@ -4,6 +4,7 @@
 #include "support/seeded_source.hpp"
 
 #include <shoal/synth/aim.hpp>
+#include <shoal/synth/mst.hpp>
 
 #include <cmath>
 
@@ -85,6 +86,24 @@ TEST_F(MethodsTest, AimFollowsThePublishedSchedule) {
     EXPECT_TRUE(std::abs(ratio - 1) < 1e-9 || std::abs(ratio - 0.5) < 1e-9) << ratio;
   }
   EXPECT_GT(result.steps.size(), 8u);
+}
+
+TEST_F(MethodsTest, MstMeasuresASpanningTree) {
+  test::SeededSource bits(5);
+  release::MarginalCurator mine = curator(2, bits);
+  const Synthesis result = mst(mine, {});
+  EXPECT_LT(mine.rho_left(), 1e-5);
+  ASSERT_EQ(result.steps.size(), 9u);
+  AttributeSet reached = result.steps[5].set;
+  for (int pass = 0; pass < 4; ++pass) {
+    for (std::size_t i = 5; i < 9; ++i) {
+      EXPECT_EQ(result.steps[i].set.size(), 2u);
+      EXPECT_NEAR(result.steps[i].sigma, std::sqrt(3 * 4 / (2 * 2.0)), 1e-6);
+      if (!(reached & result.steps[i].set).empty()) reached = reached | result.steps[i].set;
+    }
+  }
+  EXPECT_EQ(reached, AttributeSet(31));
+  EXPECT_LT(mean_error(result.model, {{AttributeSet::of({0, 1}), 1}}), 0.01);
 }
 
 TEST_F(MethodsTest, ModelsStayWithinTheirLimit) {

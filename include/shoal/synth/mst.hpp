@@ -1,0 +1,15 @@
+// MST (McKenna, Miklau and Sheldon 2021): all one-way marginals, then the pairs of a spanning tree
+// that is chosen privately, edge by edge, where the model of independent columns is furthest off; a
+// third of the budget each. Every table is measured with discrete Gaussian noise and edges are
+// chosen by the exact exponential mechanism.
+#pragma once
+
+#include <shoal/synth/marginal_methods.hpp>
+
+namespace shoal::synth {
+
+// Throws invalid_argument if there are fewer than two columns or the pair of the two largest ones
+// is beyond the model limit; before anything is measured.
+Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options);
+
+}  // namespace shoal::synth

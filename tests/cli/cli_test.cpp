@@ -90,6 +90,35 @@ class CommandLine : public testing::Test {
 
 constexpr const char* kCount = "SELECT COUNT(*) FROM people";
 
+TEST_F(CommandLine, SaysWhatIsToBeFoundAndWhatWas) {
+  const std::string sql = "SELECT AVG(hours, bounds => AUTO) AS mean FROM people";
+  const Outcome plan = shoal({"explain", "people.toml", sql, "--epsilon", "0.8"});
+  EXPECT_NE(plan.output.find("search  bounds of hours: first, for epsilon 0.1 of the cost"),
+            std::string::npos)
+      << plan.output;
+  EXPECT_EQ(ledger_entries(), 0u);
+  // The bounds themselves are noisy: one time in twenty they are wider than the values.
+  const Outcome answer = shoal(query(sql, "0.8"));
+  EXPECT_NE(answer.output.find("found   bounds of hours: "), std::string::npos) << answer.output;
+  EXPECT_NE(answer.output.find("for epsilon 0.1 of the cost"), std::string::npos) << answer.errors;
+  EXPECT_EQ(ledger_entries(), 2u);
+  EXPECT_EQ(shoal(query(sql, "0.8")).output, answer.output);
+  EXPECT_EQ(ledger_entries(), 2u);
+}
+
+TEST_F(CommandLine, WritesArrowToAFile) {
+  std::vector<std::string> words = query("SELECT state, COUNT(*) AS n FROM people GROUP BY state");
+  words.insert(words.end(), {"--format", "arrow"});
+  EXPECT_EQ(shoal(words).status, error_door(ErrorCode::invalid_argument).exit_status);
+  words.insert(words.end(), {"--output", "answer.arrow"});
+  const Outcome outcome = shoal(words);
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const std::string bytes = read_file(folder_ / "answer.arrow");
+  EXPECT_TRUE(bytes.starts_with("ARROW1"));
+  EXPECT_TRUE(bytes.ends_with("ARROW1"));
+  EXPECT_NE(bytes.find("n_lower"), std::string::npos);
+}
+
 TEST_F(CommandLine, EveryBadInputHasItsCodeAndSpendsNothing) {
   ASSERT_EQ(shoal(query(kCount)).status, 0);
   write("picture.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10));

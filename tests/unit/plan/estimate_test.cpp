@@ -27,6 +27,19 @@ TEST(Estimate, CountsStayUnbiasedAndTheirIntervalsPossible) {
   EXPECT_EQ(high.upper, 103);
 }
 
+// A quantile's interval is made at its release, so with what the column that shares it most needs.
+TEST(Estimate, QuantilesInsideExpressionsShareTheConfidence) {
+  const auto confidence = [](const char* sql) {
+    return plan_of(sql, {1}).noises.at(0).quantiles.at(0).confidence;
+  };
+  EXPECT_DOUBLE_EQ(confidence("SELECT MEDIAN(x) FROM t"), 0.95);
+  EXPECT_DOUBLE_EQ(confidence("SELECT MEDIAN(x) * 2 FROM t"), 0.95);
+  EXPECT_DOUBLE_EQ(confidence("SELECT MEDIAN(x) / COUNT(*) FROM t"), 0.975);
+  EXPECT_DOUBLE_EQ(confidence("SELECT MEDIAN(x), AVG(r) + MEDIAN(x) + SUM(r) * MEDIAN(x), "
+                              "COUNT(*) + SUM(r) + AVG(x) + AVG(r) FROM t"),
+                   1 - 0.05 / 3);
+}
+
 TEST(Estimate, AveragesStayWithinTheBounds) {
   const Plan plan = plan_of("SELECT AVG(x) FROM t", {1});
   ASSERT_EQ(plan.statistics.size(), 2u);

@@ -5,6 +5,7 @@
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <shoal/privacy/declared.hpp>
 #include <shoal/release/release_groups.hpp>
 
 #include <gtest/gtest.h>
@@ -236,6 +237,26 @@ TEST_F(ReleaseGroupsTest, RefusesWhatWasNotReserved) {
   const std::vector<GroupedNoise> hidden = {hidden_noise()};
   EXPECT_EQ(refusal(touched(hidden), hidden, none), std::nullopt);
   EXPECT_EQ(refusal(touched(hidden), other, none), ErrorCode::internal) << "a lower threshold";
+}
+
+// Where the noise rests on something that is found first, an amount is reserved for it.
+TEST_F(ReleaseGroupsTest, StaysWithinADeclaredAmount) {
+  GroupedNoise noise;
+  noise.max_groups = 2;
+  noise.statistics = {{DiscreteLaplace{10}, 0, 3}};  // epsilon 2 * 3 / 10
+  const std::vector<Key> keys = {{"a"}};
+  const auto release = [&](std::int64_t epsilon_units) {
+    ledger::Request request = test::request_of("amount" + std::to_string(epsilon_units), 1);
+    request.budget = budget();
+    request.event = privacy::declared({epsilon_units, 0, 0});
+    privacy::Reservation reservation = test::reserve(ledger_, request);
+    reservation.touch();
+    test::SeededSource bits(3);
+    release_groups(std::move(reservation), aggregate({group({"a"}, 5, {7})}), {&noise, 1},
+                   {&keys, 1}, Neighbors::add_remove, bits);
+  };
+  EXPECT_EQ(test::code_of([&] { release(600'000'000'000); }), std::nullopt);
+  EXPECT_EQ(test::code_of([&] { release(599'999'999'999); }), ErrorCode::internal);
 }
 
 TEST_F(ReleaseGroupsTest, RefusesWhatDoesNotFitTogether) {

@@ -48,14 +48,16 @@ bounds = [0, 1000]
 type = "real"
 )";
 
-// 3,000 people. Person p was in 1 + p % 4 cities; fares lie in (5, 40], changes in [-7, 3], tips in
-// (1, 12]; five people have a rare value.
+// 3,000 people. Person p was in 1 + p % 4 cities, twice in each; fares lie in (5, 40], changes in
+// [-7, 3], tips in (1, 12]; five people have a rare value.
 std::string trips() {
   std::string text = "person_id,city,fare,change,tip,rare\n";
   for (int p = 0; p < 3000; ++p) {
     for (int c = 0; c <= p % 4; ++c) {
-      text += fmt::format("{},c{},{},{},{},{}\n", p, (p + c) % 10, 5.5 + p % 70 / 2.0,
-                          (p + c) % 11 - 7, 1.5 + p % 22 / 2.0, p < 5 ? "77" : "");
+      const std::string row =
+          fmt::format("{},c{},{},{},{},{}\n", p, (p + c) % 10, 5.5 + p % 70 / 2.0, (p + c) % 11 - 7,
+                      1.5 + p % 22 / 2.0, p < 5 ? "77" : "");
+      text += row + row;
     }
   }
   return text;

@@ -21,7 +21,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kGoodShrink = 0.1;     // keep the Hessian
+constexpr double kGoodShrink = 0.2;     // keep the Hessian
 constexpr double kClearShrink = 0.5;    // no need to compare values
 constexpr double kValueDigits = 1e-13;  // relative differences of values that mean something
 constexpr double kSufficient = 1e-4;    // of the descent that the direction promises
@@ -116,7 +116,7 @@ std::vector<double> start_on_part(const RowPasses& passes, const Objective& obje
     const double norm = gradient.norm();
     if (!std::isfinite(norm) || (i > 0 && norm > 4 * last_norm))
       return std::vector<double>(rows.dimension(), 0.0);
-    if (i > 0 && norm < 0.02 * std::sqrt(static_cast<double>(rows.row_count()))) break;
+    if (i > 0 && norm < 0.5 * std::sqrt(static_cast<double>(rows.row_count()))) break;
     last_norm = norm;
     Eigen::MatrixXd hessian = scale * passes.hessian(weights, scope);
     hessian.diagonal().array() += l2;

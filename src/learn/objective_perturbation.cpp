@@ -25,6 +25,8 @@ constexpr double kOutputShare = 0x1p-8;
 // The residual that the solver certifies, relative to the noise of a coordinate.
 constexpr double kResidualShare = 0x1p-24;
 
+constexpr double kGuessedRows = 20;
+
 struct Choice {
   double scale = 0;
   double l2 = 0;
@@ -78,11 +80,14 @@ double least_scale(const Asked& asked, double l2) {
   return above;
 }
 
-// Where more noise is of no use: as large as the noise itself over a length that weights have.
+// The l2 weight at which noise and shrinking harm alike: noise costs about |noise|^2 / (l2 + h) and
+// shrinking l2 |w|^2, h being what the rows themselves add to the curvature. Little is assumed of
+// them: that of kGuessedRows at their steepest.
 double useful_l2(const Asked& asked, double scale) {
   const double d = static_cast<double>(weight_count(asked.problem));
   const double noise = asked.shape == NoiseShape::norm ? scale * d : scale * std::sqrt(d);
-  return std::max(noise / asked.weight_norm, asked.problem.regulariser.l2);
+  return std::max(noise / asked.weight_norm - kGuessedRows * asked.smooth,
+                  asked.problem.regulariser.l2);
 }
 
 // Logistic loss: the noise of the plain mechanism, and the l2 weight that goes with it.
@@ -260,6 +265,18 @@ double output_distance(const ObjectivePerturbation& method) {
   return divide_up(2 * method.residual, method.l2);
 }
 
+// Noise for the released weights. It is so small beside the linear term's that the textbook's sigma
+// does, where it holds, and spares the search for the least.
+OutputNoise cover_distance(double distance, std::size_t dimension, double epsilon, double delta) {
+  if (!(delta > 0) || !(epsilon < 1))
+    return calibrate_output_noise(distance, dimension, Epsilon(epsilon), Delta(delta));
+  OutputNoise noise;
+  noise.exponent = fine_exponent(distance, dimension);
+  noise.scale = mechanism::classic_gaussian_sigma(
+      grid_sensitivity(distance, noise.exponent, dimension), Epsilon(epsilon), Delta(delta));
+  return noise;
+}
+
 }  // namespace
 
 std::string_view to_string(ObjectiveRule rule) {
@@ -313,9 +330,8 @@ ObjectivePerturbation calibrate_objective(const Problem& problem, Neighbors neig
   method.scale = choice.scale;
   method.l2 = std::max(choice.l2, problem.regulariser.l2);
   method.residual = choice.scale * kResidualShare;
-  method.output =
-      calibrate_output_noise(output_distance(method), weight_count(problem),
-                             Epsilon(output_epsilon), Delta(method.delta * kOutputShare));
+  method.output = cover_distance(output_distance(method), weight_count(problem), output_epsilon,
+                                 method.delta * kOutputShare);
   validate(method, problem);
   return method;
 }

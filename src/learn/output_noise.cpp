@@ -51,6 +51,10 @@ double grid_sensitivity(double distance, int exponent, std::size_t dimension) {
   return add_up(steps, root(dimension));
 }
 
+int fine_exponent(double distance, std::size_t dimension) {
+  return std::ilogb(distance / root(dimension)) - 6;
+}
+
 OutputNoise calibrate_output_noise(double distance, std::size_t dimension, Epsilon epsilon,
                                    Delta delta) {
   if (!(distance > 0 && std::isfinite(distance))) {
@@ -60,7 +64,7 @@ OutputNoise calibrate_output_noise(double distance, std::size_t dimension, Epsil
                     format_number(distance)));
   }
   OutputNoise noise;
-  noise.exponent = std::ilogb(distance / root(dimension)) - 6;
+  noise.exponent = fine_exponent(distance, dimension);
   const double steps = grid_sensitivity(distance, noise.exponent, dimension);
   if (delta.value() > 0) {
     noise.shape = NoiseShape::gaussian;

@@ -46,7 +46,8 @@ struct ObjectivePerturbation {
 
 struct ObjectiveOptions {
   ObjectiveRule rule = ObjectiveRule::tight;
-  // The l2 weight; none: the least that the rule needs, and at least noise norm / weight_norm.
+  // The l2 weight; none: the least that the rule needs, or what balances the noise against
+  // weights of length weight_norm, if that is more.
   std::optional<double> l2 = {};
   double weight_norm = 10;  // a public guess of how long the weights are
 };

@@ -27,9 +27,11 @@ struct OutputNoise {
 // up.
 double grid_sensitivity(double distance, int exponent, std::size_t dimension);
 
-// The least noise that hides a move of `distance` within (epsilon, delta), on a grid so fine that
-// rounding adds less than a fiftieth. A delta of 0 asks for norm noise. Throws invalid_argument if
-// there is no such noise.
+// Of a grid so fine that rounding to it adds less than a fiftieth to `distance`.
+int fine_exponent(double distance, std::size_t dimension);
+
+// The least noise that hides a move of `distance` within (epsilon, delta), on that grid. A delta of
+// 0 asks for norm noise. Throws invalid_argument if there is no such noise.
 OutputNoise calibrate_output_noise(double distance, std::size_t dimension, Epsilon epsilon,
                                    Delta delta);
 

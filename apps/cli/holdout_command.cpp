@@ -7,7 +7,6 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/session/adaptive_files.hpp>
-#include <shoal/session/guarded_state.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -37,10 +36,8 @@ session::StatePayment payment_of(const StateArguments& given) {
   }
   if (!given.policy.empty()) return session::policy_payment(given.policy, given.table);
   const double total = given.budget ? *given.budget : given.epsilon.value_or(0);
-  return {given.ledger.empty() ? given.state + ".ledger" : given.ledger,
-          given.lineage.empty() ? session::lineage_of_file(given.data) : given.lineage,
-          {Epsilon(total), Delta(0)},
-          given.data};
+  return session::file_payment(given.data, given.ledger, given.lineage, {Epsilon(total), Delta(0)},
+                               given.state + ".ledger");
 }
 
 Json interval(double value, double lower, double upper) {
@@ -179,9 +176,10 @@ void add_payment(CLI::App& command, StateArguments& arguments, bool needed) {
   if (needed) epsilon->required();
   command.add_option("--budget", arguments.budget,
                      "the total of the data, if it is to serve for more (default: --epsilon)");
-  command.add_option("--ledger", arguments.ledger, "where it is paid (default: <state>.ledger)");
+  command.add_option("--ledger", arguments.ledger,
+                     "where it is paid (default: the data's, or else <state>.ledger)");
   command.add_option("--lineage", arguments.lineage,
-                     "the name of the data's budget (default: made of its contents)");
+                     "the name of the data's budget (default: its own, or else a new one)");
   command.add_option("--confidence", arguments.confidence, "that all intervals cover")
       ->capture_default_str();
 }

@@ -12,7 +12,6 @@
 #include <shoal/random/scale.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/session/adaptive_files.hpp>
-#include <shoal/session/guarded_state.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -58,7 +57,7 @@ Decimal decimal_of(const std::string& text, const char* option) {
 // Decided from public numbers alone, before the stream is read. Steps of 10^-places.
 struct Plan {
   mechanism::SparseVector spec;
-  mechanism::ScoreSensitivity sensitivity;
+  mechanism::SparseGoal goal;
   Int128 threshold;
   int places;
 };
@@ -96,18 +95,18 @@ Plan plan_of(const WatchArguments& given) {
     if (std::max(low.decimals, high.decimals) > places) refuse("--range has too many digits");
     mechanism::require_aggregate(change, low.steps(places), high.steps(places));
   }
-  const mechanism::SparseVector spec =
-      mechanism::calibrate_sparse({.epsilon = Epsilon(given.epsilon),
+  const mechanism::SparseGoal goal{.epsilon = Epsilon(given.epsilon),
                                    .delta = Delta(given.delta),
                                    .hits = given.hits,
                                    .sensitivity = change,
                                    .noise = mechanism::parse_sparse_noise(given.noise),
                                    .gap = given.gap,
                                    .answer_share = given.answer_share,
-                                   .questions = given.questions});
+                                   .questions = given.questions};
+  const mechanism::SparseVector spec = mechanism::calibrate_sparse(goal);
   // One-sided noise is not centred; a constant moves the threshold so that it is.
   const Int128 shift = given.raw ? 0 : mechanism::centring_shift(spec);
-  return {spec, change, threshold.steps(places) + shift, places};
+  return {spec, goal, threshold.steps(places) + shift, places};
 }
 
 // A watch in memory, or in a state file under a ledger.
@@ -146,13 +145,16 @@ class Watching {
     if (given.lineage.empty() && given.input == "-") {
       refuse("standard input has no name; give the --lineage of its budget");
     }
-    const session::StatePayment payment{
-        given.ledger.empty() ? given.state + ".ledger" : given.ledger,
-        given.lineage.empty() ? session::lineage_of_file(given.input) : given.lineage,
-        {Epsilon(given.budget.value_or(given.epsilon)), Delta(given.delta)},
-        given.lineage.empty() ? given.input : ""};
-    session::WatchFile::create(given.state, plan.spec, plan.sensitivity, notes_of(given, plan),
-                               payment);
+    const privacy::Budget budget{Epsilon(given.budget.value_or(given.epsilon)), Delta(given.delta),
+                                 Delta(given.delta)};
+    const std::string new_ledger = given.state + ".ledger";
+    // A lineage that is named is a stream's, of which the file is but a part.
+    const session::StatePayment payment =
+        given.lineage.empty()
+            ? session::file_payment(given.input, given.ledger, "", budget, new_ledger)
+            : session::StatePayment{given.ledger.empty() ? new_ledger : given.ledger, given.lineage,
+                                    budget};
+    session::WatchFile::create(given.state, plan.spec, plan.goal, notes_of(given, plan), payment);
   }
 
   random::SecureSource bits_;
@@ -189,17 +191,17 @@ std::string last_line(const WatchArguments& given, const Plan& plan,
       format_number(given.epsilon), format_number(given.delta), given.sensitivity,
       given.monotone ? " and all that move, move the same way" : "");
   if (given.format == "json") {
-    return Json{
-               {"hits_left", watch.hits_left()},
-               {"asked", watch.asked()},
-               {"epsilon", given.epsilon},
-               {"delta", given.delta},
-               {"deviation",
-                mechanism::comparison_deviation(plan.spec) / std::pow(10, plan.places)},
-               {"mechanism", Json::parse(mechanism::to_json(plan.spec))},
-               {"event", Json::parse(privacy::to_json(privacy_event(plan.spec, plan.sensitivity)))},
-               {"statement", means},
-               {"ledger", given.state.empty() ? Json() : Json(given.state)}}
+    return Json{{"hits_left", watch.hits_left()},
+                {"asked", watch.asked()},
+                {"epsilon", given.epsilon},
+                {"delta", given.delta},
+                {"deviation",
+                 mechanism::comparison_deviation(plan.spec) / std::pow(10, plan.places)},
+                {"mechanism", Json::parse(mechanism::to_json(plan.spec))},
+                {"event",
+                 Json::parse(privacy::to_json(privacy_event(plan.spec, plan.goal.sensitivity)))},
+                {"statement", means},
+                {"ledger", given.state.empty() ? Json() : Json(given.state)}}
                .dump() +
            "\n";
   }
@@ -307,8 +309,9 @@ void add_watch(CLI::App& app) {
       "compare with the threshold as it is; one-sided noise then says above too often");
   command->add_option("--state", arguments->state, "keep the state in this file, paid in a ledger");
   command->add_option("--ledger", arguments->ledger, "where (default: <state>.ledger)");
-  command->add_option("--lineage", arguments->lineage,
-                      "the name of the data's budget (default: made of the file's contents)");
+  command->add_option(
+      "--lineage", arguments->lineage,
+      "the name of the stream's budget (default: the file's own, or else a new one)");
   command->add_option("--budget", arguments->budget, "its total (default: --epsilon)");
   command->add_option("--format", arguments->format, "how to print")
       ->check(CLI::IsMember({"text", "json"}))

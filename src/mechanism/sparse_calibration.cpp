@@ -5,6 +5,7 @@
 #include <shoal/mechanism/sparse_calibration.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/privacy/calibration.hpp>
+#include <shoal/privacy/profile.hpp>
 #include <shoal/privacy/renyi_conversion.hpp>
 #include <shoal/random/scale.hpp>
 
@@ -15,6 +16,10 @@
 
 namespace shoal::mechanism {
 namespace {
+
+// Noise so little wider than what just meets a goal that an accountant who is asked again, with
+// another tolerance, finds the same.
+constexpr double kRoom = 1 + 1e-5;
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::invalid_argument, message);
@@ -81,7 +86,7 @@ SparseVector many_runs(const SparseGoal& goal) {
   const privacy::Target target{goal.epsilon, goal.delta, Neighbors::add_remove};
   const privacy::CalibrationOptions options{
       .tolerance = 1e-4, .start = 1 / goal.epsilon.value(), .least = 0x1p-40, .most = 0x1p40};
-  return scaled(unit, privacy::calibrate(family, target, options).parameter);
+  return scaled(unit, kRoom * privacy::calibrate(family, target, options).parameter);
 }
 
 SparseVector gaussian(const SparseGoal& goal) {
@@ -119,7 +124,7 @@ SparseVector gaussian(const SparseGoal& goal) {
     const double middle = std::sqrt(low * high);
     (epsilon_at(middle) > goal.epsilon.value() ? low : high) = middle;
   }
-  return scaled(unit, high);
+  return scaled(unit, kRoom * high);
 }
 
 double variance(SparseNoise noise, double scale) {
@@ -185,6 +190,15 @@ SparseVector calibrate_sparse(const SparseGoal& goal) {
   if (goal.delta.value() == 0 || goal.hits == 1) return once;
   const SparseVector runs = many_runs(goal);
   return comparison_deviation(runs) < comparison_deviation(once) ? runs : once;
+}
+
+privacy::Event charged_event(const SparseVector& spec, const SparseGoal& goal) {
+  const privacy::Event event = privacy_event(spec, goal.sensitivity);
+  if (sparse_epsilon(spec, goal.sensitivity) <= goal.epsilon.value()) return event;
+  // Sensitivities are stated for the relation in force, so either one prices them alike.
+  const privacy::Profile profile(event, Neighbors::replace_one);
+  SHOAL_CHECK(profile.epsilon(goal.delta).bounds.upper <= goal.epsilon.value());
+  return privacy::event::EpsilonDelta{goal.epsilon.value(), goal.delta.value()};
 }
 
 double comparison_deviation(const SparseVector& spec) {

@@ -93,6 +93,22 @@ Leaderboard shown(const Board& board, const std::filesystem::path& data) {
 
 }  // namespace
 
+StatePayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
+                          const std::string& lineage, const privacy::Budget& budget,
+                          const std::filesystem::path& new_ledger) {
+  StatePayment payment{ledger, lineage, budget, data};
+  const std::vector<catalog::BudgetMark> marks = catalog::read_marks(data);
+  if (payment.lineage.empty()) {
+    random::SecureSource bits;
+    payment.lineage =
+        marks.empty() ? fmt::format("file-{:016x}", bits.next_u64()) : marks.front().lineage;
+  }
+  if (payment.ledger.empty()) {
+    payment.ledger = marks.empty() ? new_ledger : marks.front().ledger;
+  }
+  return payment;
+}
+
 StatePayment policy_payment(const std::filesystem::path& policy_path, const std::string& table) {
   const Session session(policy_path);
   const catalog::Policy& policy = session.policy();
@@ -169,10 +185,10 @@ Leaderboard submit(const std::filesystem::path& file, const std::string& name,
 }
 
 void WatchFile::create(const std::filesystem::path& file, const mechanism::SparseVector& spec,
-                       const mechanism::ScoreSensitivity& sensitivity, const std::string& notes,
+                       const mechanism::SparseGoal& goal, const std::string& notes,
                        const StatePayment& payment) {
   random::SecureSource bits;
-  pay_and_create(file, kWatch, notes, payment, privacy_event(spec, sensitivity),
+  pay_and_create(file, kWatch, notes, payment, mechanism::charged_event(spec, goal),
                  fmt::format("watch: {} hits", spec.hits),
                  [&] { return mechanism::ThresholdWatch(spec, bits).save(); });
 }

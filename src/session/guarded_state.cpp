@@ -198,8 +198,4 @@ void StateTurn::finish(const std::string& next_state) {
   sync_folder_of(parts.file);
 }
 
-std::string lineage_of_file(const std::filesystem::path& data) {
-  return "file-" + to_hex(sha256(read_file(data))).substr(0, 32);
-}
-
 }  // namespace shoal::session

@@ -138,6 +138,11 @@ TEST_F(Adaptive, WatchGoesOnWhereItStopped) {
       "shoal watch stream.csv --threshold 5000 --hits 9 --epsilon 1 --sensitivity 1 "
       "--state w.state --lineage counts",
       ErrorCode::conflict, "other options");
+  // Gaussian noise is charged as (epsilon, delta) as a whole.
+  EXPECT_EQ(lines("shoal watch stream.csv --threshold 5000 --hits 3 --epsilon 1 --delta 1e-6 "
+                  "--noise gaussian --questions 100 --sensitivity 1 --state g.state --lineage g")
+                .back()["hits_left"],
+            2);
   // The total is used up.
   expect_error(
       "shoal watch stream.csv --threshold 5000 --hits 3 --epsilon 1 --sensitivity 1 "
@@ -185,10 +190,8 @@ TEST_F(Adaptive, HoldoutRefusesBadQuestionsForFree) {
   expect_error(ask + "0.5 --marginal z=1", ErrorCode::not_found, "no column");
   expect_error("shoal holdout create h.state --data data.csv --questions 5 --epsilon 1",
                ErrorCode::conflict, "exists");
-  expect_error(
-      "shoal holdout create i.state --data data.csv --questions 5 --epsilon 1 "
-      "--ledger h.state.ledger",
-      ErrorCode::budget_exceeded, "budget");
+  expect_error("shoal holdout create i.state --data data.csv --questions 5 --epsilon 1",
+               ErrorCode::budget_exceeded, "budget");
   // Another budget for the same data, although it has one.
   expect_error(
       "shoal holdout create i.state --data data.csv --questions 5 --epsilon 1 "

@@ -7,6 +7,7 @@
 
 #include <shoal/base/quantity.hpp>
 #include <shoal/mechanism/sparse_vector.hpp>
+#include <shoal/privacy/event.hpp>
 
 #include <cstdint>
 
@@ -30,6 +31,11 @@ struct SparseGoal {
 // number of questions: the smallest scales in the ratio 1 : (2 hits)^(1/2). Throws invalid_argument
 // for an epsilon of 0 and for what is out of range.
 SparseVector calibrate_sparse(const SparseGoal& goal);
+
+// What a ledger is to be charged for the spec of a goal: its event if that is within the goal's
+// epsilon without a delta; else (epsilon, delta) as a whole, which an account charges that sets its
+// delta aside for failures. Throws internal if the spec does not meet the goal.
+privacy::Event charged_event(const SparseVector& spec, const SparseGoal& goal);
 
 // The standard deviation of (noise of a question) - (noise of the threshold).
 double comparison_deviation(const SparseVector& spec);

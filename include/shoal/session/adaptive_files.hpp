@@ -33,6 +33,12 @@ struct StatePayment {
   std::string unit = "one row";
 };
 
+// Of a file that no policy names: the lineage and ledger that are given; failing that those that
+// the file's marker ties it to; failing that a new lineage in `new_ledger`.
+StatePayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
+                          const std::string& lineage, const privacy::Budget& budget,
+                          const std::filesystem::path& new_ledger);
+
 // Of a table of a policy: its ledger, lineage and total, and the file of its rows. Throws
 // not_found, and unsupported unless the policy protects rows under replace_one and the table is a
 // CSV.
@@ -85,8 +91,9 @@ Leaderboard submit(const std::filesystem::path& file, const std::string& name,
 // nothing is left; close() writes what is. A crash between loses what was left, and nothing else.
 class WatchFile {
  public:
+  // `spec` is one that meets the goal; its charge is charged_event's.
   static void create(const std::filesystem::path& file, const mechanism::SparseVector& spec,
-                     const mechanism::ScoreSensitivity& sensitivity, const std::string& notes,
+                     const mechanism::SparseGoal& goal, const std::string& notes,
                      const StatePayment& payment);
 
   explicit WatchFile(const std::filesystem::path& file);

@@ -73,7 +73,4 @@ class StateTurn {
   std::unique_ptr<Parts> parts_;
 };
 
-// The lineage of a data file that no policy names: its contents.
-std::string lineage_of_file(const std::filesystem::path& data);
-
 }  // namespace shoal::session

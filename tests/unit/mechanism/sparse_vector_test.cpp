@@ -237,6 +237,20 @@ TEST(SparseVector, NoNeighboursLoseMoreThanIsClaimed) {
   }
 }
 
+TEST(SparseVector, TheAuditTargetTellsNeighboursApart) {
+  for (const SparseNoise noise : {SparseNoise::geometric, SparseNoise::laplace}) {
+    for (const ScoreSensitivity& sensitivity : {kTwoSided, kOneSided}) {
+      const SparseVector spec = spec_of(1.5, 3, 2, noise);
+      const SparseTarget target = audit_target(spec, sensitivity);
+      const double loss = log_probability(spec, target.first, target.verdicts) -
+                          log_probability(spec, target.second, target.verdicts);
+      const double claim = sparse_epsilon(spec, sensitivity);
+      EXPECT_LE(loss, claim * (1 + 1e-12)) << describe(spec);
+      EXPECT_GE(loss, 0.3 * claim) << describe(spec) << to_string(sensitivity.change);
+    }
+  }
+}
+
 TEST(SparseVector, TheGapIsFree) {
   for (const SparseNoise noise : {SparseNoise::geometric, SparseNoise::laplace}) {
     SparseVector spec = spec_of(1.5, 3, 2, noise);
@@ -326,6 +340,26 @@ TEST(SparseVector, WhatIsCalibratedMeetsItsGoal) {
                                                   .questions = 1000});
   const privacy::Profile profile(privacy_event(gaussian, kTwoSided), Neighbors::add_remove);
   EXPECT_LE(profile.epsilon(Delta(1e-6)).bounds.upper, 1 + 1e-9);
+}
+
+TEST(SparseVector, ALedgerIsChargedWhatWasAskedFor) {
+  SparseGoal goal{.epsilon = Epsilon(1), .delta = Delta(1e-6), .hits = 3, .sensitivity = kTwoSided};
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Pure>(
+      charged_event(calibrate_sparse(goal), goal).node()));
+  goal.hits = 400;
+  const privacy::Event whole = privacy::event::EpsilonDelta{1, 1e-6};
+  const SparseVector spec = calibrate_sparse(goal);
+  EXPECT_EQ(charged_event(spec, goal), whole);
+  SparseVector less = spec;
+  less.query_scale /= 1.1;
+  EXPECT_THROW(charged_event(less, goal), Error);
+  goal = {.epsilon = Epsilon(1),
+          .delta = Delta(1e-6),
+          .hits = 5,
+          .sensitivity = kTwoSided,
+          .noise = SparseNoise::gaussian,
+          .questions = 1000};
+  EXPECT_EQ(charged_event(calibrate_sparse(goal), goal), whole);
 }
 
 TEST(SparseVector, TextbookVersionsCostWhatTheySay) {

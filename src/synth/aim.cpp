@@ -1,64 +1,12 @@
-#include "synth/rounds.hpp"
+#include "synth/adaptive_rounds.hpp"
 
 #include <shoal/synth/aim.hpp>
 
-#include <cmath>
-#include <utility>
-
 namespace shoal::synth {
-namespace {
-
-using data::AttributeSet;
-
-// Of a standard normal number's absolute value.
-const double kMeanAbsolute = std::sqrt(2 / 3.14159265358979323846);
-
-constexpr double kMeasureShare = 0.9;
-constexpr double kRoundsPerColumn = 16;
-
-}  // namespace
 
 Synthesis aim(release::MarginalCurator& curator, const Workload& workload,
               const MethodOptions& options) {
-  Rounds rounds(curator, workload, options);
-  const double columns = static_cast<double>(curator.sizes().size());
-  const double planned = kRoundsPerColumn * columns;
-  double sigma = rounds.sigma_for(kMeasureShare * rounds.rho() / planned);
-  double epsilon = std::sqrt(8 * (1 - kMeasureShare) * rounds.rho() / planned);
-  for (const Candidate& candidate : rounds.candidates()) {
-    if (candidate.set.size() == 1) rounds.measure(candidate.set, sigma, 0);
-  }
-  rounds.fit(options.fit);
-  for (bool last = false; !last;) {
-    const double round_rho = rounds.measure_rho(sigma) + epsilon * epsilon / 8;
-    if (rounds.rho_left() < 2 * round_rho) {
-      // Whatever is left goes into this round; the last unit stays, for rounding.
-      const double left = rounds.rho_left() * (1 - 1e-9);
-      sigma = rounds.sigma_for(kMeasureShare * left);
-      epsilon = std::sqrt(8 * (1 - kMeasureShare) * left);
-      last = true;
-    }
-    const auto limit = static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) *
-                                                 (last ? 1.0 : rounds.share_spent()));
-    const std::vector<Candidate> fitting = rounds.that_fit(limit);
-    std::vector<AttributeSet> sets;
-    std::vector<double> penalties;
-    for (const Candidate& candidate : fitting) {
-      sets.push_back(candidate.set);
-      penalties.push_back(kMeanAbsolute * sigma *
-                          static_cast<double>(data::cell_count(rounds.sizes(), candidate.set)));
-    }
-    const auto expected = rounds.model().marginals(sets, options.threads);
-    const std::size_t chosen = rounds.choose(fitting, expected, penalties, epsilon);
-    rounds.measure(sets[chosen], sigma, rounds.last_scale());
-    rounds.fit(last ? options.final_fit : options.fit);
-    const std::vector<double> now = rounds.model().marginal(sets[chosen]);
-    if (distance(now, expected[chosen]) <= penalties[chosen]) {
-      sigma /= 2;
-      epsilon *= 2;
-    }
-  }
-  return std::move(rounds).finish();
+  return adaptive_rounds(curator, workload, options, {});
 }
 
 }  // namespace shoal::synth

@@ -89,6 +89,11 @@ class RecordMaker {
 
   void add_column(std::size_t clique, AttributeSet known, std::size_t column) {
     group(known);
+    others_.clear();
+    for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
+      if (!known.contains(*made)) others_.push_back(*made);
+    }
+    made_.push_back(column);
     records_[column].resize(rows_);
     const AttributeSet both = known | AttributeSet::single(column);
     const TableProjection projection(tree_.sizes(), tree_.tree().cliques[clique], both);
@@ -116,7 +121,8 @@ class RecordMaker {
     }
   }
 
-  // Gives the rows of one group their values, in random order: what else they have must not tell.
+  // Gives the rows of one group their values, spread evenly over what else they have: the model
+  // holds the two independent, given the group.
   void deal(std::span<const double> chances, std::span<std::size_t> members, std::size_t column) {
     const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
     if (sum > 0) {
@@ -127,15 +133,36 @@ class RecordMaker {
       shares_.assign(chances.size(), 0);
       shares_[0] = static_cast<std::int64_t>(members.size());
     }
+    spread_out(members);
+    // The k-th of a value's rows comes at (k + start) / share of the way, so that every stretch of
+    // the order has nearly its share of each value.
+    dealt_.clear();
+    for (std::size_t v = 0; v < chances.size(); ++v) {
+      const double start = std::ldexp(static_cast<double>(bits_.next_bits(53)), -53);
+      for (std::int64_t k = 0; k < shares_[v]; ++k) {
+        dealt_.emplace_back((static_cast<double>(k) + start) / static_cast<double>(shares_[v]),
+                            static_cast<std::uint16_t>(v));
+      }
+    }
+    std::sort(dealt_.begin(), dealt_.end());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      records_[column][members[i]] = dealt_[i].second;
+    }
+  }
+
+  // Orders the rows of a group by what else they have, the column made last first; rows that agree
+  // in all of it come in random order.
+  void spread_out(std::span<std::size_t> members) {
     for (std::size_t i = members.size(); i > 1; --i) {
       std::swap(members[i - 1], members[random::uniform_below(i, bits_)]);
     }
-    std::size_t at = 0;
-    for (std::size_t v = 0; v < chances.size(); ++v) {
-      for (std::int64_t k = 0; k < shares_[v]; ++k) {
-        records_[column][members[at++]] = static_cast<std::uint16_t>(v);
+    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+      for (const std::size_t other : others_) {
+        if (records_[other][a] != records_[other][b])
+          return records_[other][a] < records_[other][b];
       }
-    }
+      return false;
+    });
   }
 
   const BeliefTree& tree_;
@@ -147,6 +174,9 @@ class RecordMaker {
   std::vector<std::size_t> order_;
   std::vector<std::size_t> begins_;
   std::vector<std::int64_t> shares_;
+  std::vector<std::pair<double, std::uint16_t>> dealt_;
+  std::vector<std::size_t> made_;    // columns, in order
+  std::vector<std::size_t> others_;  // of those, the ones that do not define the group; last first
 };
 
 }  // namespace

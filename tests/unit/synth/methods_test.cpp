@@ -4,6 +4,7 @@
 #include "support/seeded_source.hpp"
 
 #include <shoal/synth/aim.hpp>
+#include <shoal/synth/graded.hpp>
 #include <shoal/synth/mst.hpp>
 
 #include <cmath>
@@ -86,6 +87,22 @@ TEST_F(MethodsTest, AimFollowsThePublishedSchedule) {
     EXPECT_TRUE(std::abs(ratio - 1) < 1e-9 || std::abs(ratio - 0.5) < 1e-9) << ratio;
   }
   EXPECT_GT(result.steps.size(), 8u);
+}
+
+TEST_F(MethodsTest, GradedShrinkageLearnsParityTooAndIgnoresTheShrinkageGiven) {
+  const Workload workload = all_marginals(5, 3);
+  test::SeededSource bits(1);
+  test::SeededSource same(1);
+  release::MarginalCurator mine = curator(2, bits);
+  release::MarginalCurator other = curator(2, same);
+  MethodOptions options;
+  options.fit.shrinkage = {0.5, 0.5, 0.5};
+  options.final_fit = options.fit;
+  const Synthesis result = graded(mine, workload, options);
+  EXPECT_LT(mine.rho_left(), 2e-6);
+  EXPECT_LT(mean_error(result.model, workload), 0.03);
+  EXPECT_EQ(graded(other, workload, {}).model.marginal(AttributeSet(31)),
+            result.model.marginal(AttributeSet(31)));
 }
 
 TEST_F(MethodsTest, MstMeasuresASpanningTree) {

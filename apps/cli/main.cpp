@@ -40,8 +40,7 @@ int run(int argc, char** argv) {
       "  shoal train people.toml --target x    learn a model from the data\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
       "Tools that need neither policy nor ledger: predict, evaluate, noise, respond, tally, "
-      "choose, calibrate, account, plot, generalize.
-"
+      "choose, calibrate, account, plot, generalize.\n"
       "Questions that follow from answers: watch, holdout, leaderboard."};
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);

@@ -23,7 +23,8 @@ struct ReleasedGroups {
 
 // One aggregate, one noise and one list of public keys a grouping; where the noise has a selection
 // the list is empty. Throws internal, and releases nothing, unless what was reserved covers the
-// noises: the very event, or a declared amount that it is within (privacy/declared.hpp). Sums saturate after noise was added, never before.
+// noises: the very event, or a declared amount that it is within (privacy/declared.hpp). Sums
+// saturate after noise was added, never before.
 ReleasedGroups release_groups(privacy::Reservation&& reservation,
                               std::vector<data::GroupedAggregate>&& exact,
                               std::span<const mechanism::GroupedNoise> noises,

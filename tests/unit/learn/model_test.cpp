@@ -107,6 +107,16 @@ TEST(Rows, ClippingKeepsTheExactNormWithinTheBound) {
   }
 }
 
+TEST(Rows, LabelsOfTwoClassesAreSigns) {
+  MemoryRows rows(1, 1, 1, LabelKind::sign);
+  for (const double label : {0.3, -0.2, 0.0, 7.0, static_cast<double>(NAN)})
+    rows.add_dense(std::vector<double>{1}, label);
+  BlockBuffer buffer;
+  const RowBlock block = rows.block(0, buffer);
+  EXPECT_EQ(std::vector<double>(block.labels, block.labels + 5),
+            (std::vector<double>{1, -1, -1, 1, -1}));
+}
+
 TEST(Models, SurviveTheirFile) {
   const Model before = model();
   EXPECT_EQ(model_from_json(to_json(before)), before);

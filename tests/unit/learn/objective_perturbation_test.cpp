@@ -251,6 +251,30 @@ TEST(ObjectiveRules, EveryLossRelationAndSizeOfEpsilonIsCalibrated) {
   }
 }
 
+// Two solvers, each within residual / l2 of the same exact minimiser, are apart by twice that.
+TEST(ObjectiveRules, OutputNoiseHidesTwoSolversApart) {
+  const Problem problem = problem_of(Logistic{}, 1, 50);
+  const auto method = calibrate_objective(problem, kAdd, Epsilon(1), Delta(1e-6));
+  const double distance = 2 * method.residual / method.l2;
+  const double inside =
+      objective_delta_up(problem, kAdd, method.scale, method.l2, method.noise_epsilon);
+  const double rest = method.epsilon - method.noise_epsilon;
+  EXPECT_LE(inside + output_delta_up(method.output, distance, 50, rest), method.delta);
+  const auto pure = calibrate_objective(problem, kAdd, Epsilon(1), Delta(0));
+  EXPECT_LE(objective_epsilon_up(problem, kAdd, pure.scale, pure.l2) +
+                output_epsilon_up(pure.output, 2 * pure.residual / pure.l2, 50),
+            1);
+}
+
+// Weights a fiftieth of a step apart can round to neighbours in every coordinate.
+TEST(OutputNoises, CountTheRoundingToTheGrid) {
+  const int exponent = -20;
+  const double step = std::ldexp(1.0, exponent);
+  const double distance = 2 * 0.02 * step;  // 0.49 and 0.51 steps in each of four coordinates
+  EXPECT_GE(grid_sensitivity(distance, exponent, 4), 2);
+  EXPECT_LE(grid_sensitivity(distance, exponent, 4), 2.1);
+}
+
 TEST(ObjectiveRules, WholeCurveNeedsTheLargerWeight) {
   const Problem problem = problem_of(Logistic{}, 1, 4);
   auto method = calibrate_objective(problem, kAdd, Epsilon(1), Delta(1e-5), {.l2 = 100});

@@ -28,6 +28,8 @@ Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
   SHOAL_CHECK(secret.row_norm() <= problem.row_norm);
   SHOAL_CHECK(secret.label_bound() <= problem.label_bound);
   SHOAL_CHECK(!bounds(problem.loss).two_classes || secret.label_kind() == LabelKind::sign);
+  SHOAL_CHECK(!std::holds_alternative<Poisson>(problem.loss) ||
+              secret.label_kind() == LabelKind::count);
   std::vector<double> weights = std::visit(
       [&](const auto& one) {
         return train(one, problem, TrainingRowsKey::open(secret), bits, options);

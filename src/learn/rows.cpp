@@ -57,13 +57,14 @@ MemoryRows::MemoryRows(std::size_t dimension, double row_norm, double label_boun
   }
   check_bound(row_norm, "norm of a row");
   check_bound(label_bound, "bound of labels");
-  SHOAL_CHECK(kind == LabelKind::number || label_bound == 1);
+  SHOAL_CHECK(kind != LabelKind::sign || label_bound == 1);
 }
 
 void MemoryRows::add_label(double label) {
   if (kind_ == LabelKind::sign) label = label > 0 ? 1 : -1;
   if (!std::isfinite(label)) label = std::isnan(label) ? 0 : std::copysign(label_bound_, label);
-  labels_.push_back(std::clamp(label, -label_bound_, label_bound_));
+  const double least = kind_ == LabelKind::count ? 0 : -label_bound_;
+  labels_.push_back(std::clamp(label, least, label_bound_));
 }
 
 void MemoryRows::add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,

@@ -25,6 +25,8 @@ void check_objective(const RowSource& rows, const Objective& objective) {
                     "no smoothness",
                     name(objective.loss)));
   }
+  if (std::holds_alternative<Poisson>(objective.loss) && rows.label_kind() != LabelKind::count)
+    throw Error(ErrorCode::invalid_argument, "the poisson loss takes labels that are counts");
   if (!objective.linear.empty() && objective.linear.size() != rows.dimension()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the linear term has {} coordinates where rows have {} features",

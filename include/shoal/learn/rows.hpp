@@ -36,8 +36,9 @@ struct BlockBuffer {
   std::vector<double> labels = {};
 };
 
-// What a label may be: any number within the bound, or +1 and -1 alone.
-enum class LabelKind { number, sign };
+// What a label may be: any number within the bound, +1 and -1 alone, or a number from 0 to the
+// bound.
+enum class LabelKind { number, sign, count };
 
 class RowSource {
  public:

@@ -79,9 +79,10 @@ TEST(Solvers, AllReachTheSamePointWithACertificate) {
 TEST(Solvers, EveryLossIsMinimised) {
   for (const Loss& loss : std::vector<Loss>{Logistic{}, HuberisedHinge{0.5}, HuberisedHinge{0.05},
                                             Squared{}, Huber{0.2}, LogCosh{}, Poisson{1, 1}}) {
-    const bool sign = bounds(loss).two_classes;
-    const auto rows =
-        make_rows({.rows = 3000, .kind = sign ? LabelKind::sign : LabelKind::number}, 2);
+    const LabelKind kind = bounds(loss).two_classes                ? LabelKind::sign
+                           : std::holds_alternative<Poisson>(loss) ? LabelKind::count
+                                                                   : LabelKind::number;
+    const auto rows = make_rows({.rows = 3000, .kind = kind}, 2);
     for (const double l2 : {1e-3, 1.0, 100.0}) {
       Objective objective;
       objective.loss = loss;
@@ -199,6 +200,8 @@ TEST(Solvers, WhatHasNoCertificateIsRefused) {
   objective.regulariser.l2 = 1;
   objective.loss = Hinge{};
   EXPECT_THROW(minimise(*rows, objective, {}), Error);
+  objective.loss = Poisson{1, 1};
+  EXPECT_THROW(minimise(*rows, objective, {}), Error);  // labels may be negative
   objective.loss = Softmax{3};
   EXPECT_THROW(minimise(*rows, objective, {}), Error);
   objective.loss = Logistic{};

@@ -11,14 +11,6 @@ namespace shoal::synth {
 
 using data::AttributeSet;
 
-namespace {
-
-// Potentials that contradict each other must not leave a clique without any probability: a dozen of
-// these still multiply to more than the smallest double. The chance of such a cell, 1e-26, is none.
-constexpr double kLeastLogarithm = -60;
-
-}  // namespace
-
 BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const AttributeSet> sets)
     : sizes_(std::move(sizes)), tree_(make_junction_tree(sizes_, sets)) {
   const std::size_t cliques = tree_.cliques.size();
@@ -53,23 +45,23 @@ std::int64_t BeliefTree::cells() const {
 double BeliefTree::load(std::span<const std::vector<double>> potentials) {
   double shift = 0;
   for (std::size_t c = 0; c < beliefs_.size(); ++c) {
+    std::vector<double>& belief = beliefs_[c];
     bool first = true;
     for (const std::size_t p : holders_[c]) {
-      const std::vector<double>& potential = potentials[p];
-      const double largest = *std::max_element(potential.begin(), potential.end());
-      factors_.resize(potential.size());
-      for (std::size_t i = 0; i < potential.size(); ++i) {
-        factors_[i] = std::exp(std::max(potential[i] - largest, kLeastLogarithm));
-      }
-      shift += largest;
       if (first) {
-        places_[p].projection.spread(factors_, beliefs_[c]);
+        places_[p].projection.spread(potentials[p], belief);
       } else {
-        places_[p].projection.multiply(factors_, beliefs_[c]);
+        places_[p].projection.add(potentials[p], belief);
       }
       first = false;
     }
-    if (first) std::fill(beliefs_[c].begin(), beliefs_[c].end(), 1.0);
+    if (first) {
+      std::fill(belief.begin(), belief.end(), 1.0);
+      continue;
+    }
+    const double largest = *std::max_element(belief.begin(), belief.end());
+    for (double& cell : belief) cell = std::exp(cell - largest);
+    shift += largest;
   }
   return shift;
 }

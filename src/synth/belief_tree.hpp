@@ -1,9 +1,10 @@
 // A junction tree with its tables: belief propagation for a density proportional to
 // exp(sum of potentials), each a table of logarithms over a set of columns.
 //
-// Tables hold probabilities, not logarithms: each potential is shifted by its largest value and
-// exponentiated once, on its own small table, so a clique is only ever multiplied and added up. A
-// cell that underflows has probability below 1e-300 of its table's largest, and counts as none.
+// Potentials are added up clique by clique as logarithms, so that large ones which cancel do, and
+// exponentiated once; from there on tables are only multiplied and added up. A cell that underflows
+// has probability below 1e-300 of its table's largest, and counts as none. If potentials of
+// different cliques contradict each other by more than that, the constant is not a number.
 #pragma once
 
 #include "synth/contraction.hpp"

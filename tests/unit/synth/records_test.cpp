@@ -33,7 +33,7 @@ GraphicalModel model() {
   const std::vector<NoisyMarginal> marginals = {
       {AttributeSet::of({0, 1}), 1, {50, 0, 10, 40, 5, 5, 80, 10, 100, 30, 20, 50}},
       {AttributeSet::of({1, 2}), 1, {100, 55, 5, 30, 70, 40, 60, 40}},
-      {AttributeSet::of({3}), 1, {200, 100, 50, 40, 10}}};
+      {AttributeSet::of({3}), 1, {100, 200, 50, 40, 10}}};
   return GraphicalModel::fit(kSizes, marginals, options);
 }
 

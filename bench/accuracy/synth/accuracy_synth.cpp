@@ -2,9 +2,9 @@
 //
 //   accuracy_synth <table.csv> <domain.json> <method> <epsilon> <delta> <runs> [option=value ...]
 //
-// Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2, w3
-// (shrinkage of main effects, pairs and more, for aim and mst), rows (0: as many as the table), ways,
-// steps (1: list what was measured).
+// Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2,
+// w3 (shrinkage of main effects, pairs and more, for aim and mst), rows (0: as many as the table),
+// ways, steps (1: list what was measured).
 //
 // The table has a header and codes; the domain maps each column to its size. The error is the mean,
 // over all marginals of `ways` columns, of the L1 distance of the normalised tables, not halved,

@@ -62,12 +62,14 @@ PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Stor
       lanes_([this, &keys] { return std::make_unique<Lane>(shape_, keys, lane_count_++); }) {}
 
 PartitionedRows::~PartitionedRows() {
-  for (Lane* lane : lanes_.all()) {
-    for (const Piece& piece : lane->open) memory_.give_back(piece.memory, piece.room);
-  }
-  for (const Pieces& pieces : pieces_) {
-    for (const Piece& piece : pieces.list) memory_.give_back(piece.memory, piece.room);
-  }
+  // The blocks go with memory_; those of a single long row are on their own.
+  const auto release = [&](const Piece& piece) {
+    if (piece.room > RowMemory::kBlockWords) memory_.give_back(piece.memory, piece.room);
+  };
+  for (const Lane* lane : lanes_.all())
+    std::for_each(lane->open.begin(), lane->open.end(), release);
+  for (const Pieces& pieces : pieces_)
+    std::for_each(pieces.list.begin(), pieces.list.end(), release);
 }
 
 void PartitionedRows::store(std::size_t partition, Piece piece) {

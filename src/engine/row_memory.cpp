@@ -15,13 +15,14 @@ std::uint64_t* RowMemory::take(std::size_t words) {
   if (words > kBlockWords) return new std::uint64_t[words];
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
-    pieces_.reserve(pieces_.size() + 1);
     constexpr std::size_t kBlocks = kPieceBytes / (kBlockWords * sizeof(std::uint64_t));
     free_.reserve(free_.size() + kBlocks);
-    void* piece = std::aligned_alloc(kPieceBytes, kPieceBytes);
+    void*& piece = pieces_.emplace_back();
+    piece = std::aligned_alloc(kPieceBytes, kPieceBytes);
     if (piece == nullptr) throw std::bad_alloc();
-    ::madvise(piece, kPieceBytes, MADV_HUGEPAGE);  // a hint: it may be refused
-    pieces_.push_back(piece);
+#ifdef MADV_POPULATE_WRITE
+    ::madvise(piece, kPieceBytes, MADV_POPULATE_WRITE);  // it may be refused, and nothing is lost
+#endif
     auto* words_of = static_cast<std::uint64_t*>(piece);
     for (std::size_t i = kBlocks; i-- > 0;) free_.push_back(words_of + i * kBlockWords);
   }

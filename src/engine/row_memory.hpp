@@ -1,11 +1,11 @@
-// Memory for rows that wait: blocks of one size, cut from large pieces for which the system is
-// asked for large pages, as most of the time would otherwise go into getting small ones. All of it
-// is given back at the end.
+// Memory for rows that wait: blocks of one size, cut from large pieces whose pages are asked for
+// all at once, as much of the time would otherwise go into getting them one by one. (Pages of 2 MB
+// are faster still where the system has them at hand, and much slower where it must make room
+// first.) All of it is given back at the end.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <vector>
 

@@ -76,7 +76,7 @@ class OpenDP:
         return self.pl.scan_parquet(self.folder / "events.parquet").select("user_id", "grp", "value")
 
     def bounded(self, query, key):
-        # The default, a sample of the groups, fails in 0.16.0: Polars finds a name twice.
+        # The default, a sample of the groups, fails with 0.16.0: Polars finds a name twice.
         return query.truncate_per_group(ROWS, by=[key]).truncate_num_groups(GROUPS, by=[key], keep="first")
 
     def t1(self):
@@ -112,7 +112,7 @@ class OpenDP:
 
 
 class SmartNoise:
-    """SmartNoise SQL over its reader for pandas. It bounds the rows of a person, not rows of each group."""
+    """SmartNoise SQL over its reader for pandas. It limits the rows of a person and not the groups."""
 
     def __init__(self, folder):
         import pandas

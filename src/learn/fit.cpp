@@ -30,12 +30,18 @@ Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
   SHOAL_CHECK(!bounds(problem.loss).two_classes || secret.label_kind() == LabelKind::sign);
   SHOAL_CHECK(!std::holds_alternative<Poisson>(problem.loss) ||
               secret.label_kind() == LabelKind::count);
-  std::vector<double> weights = std::visit(
-      [&](const auto& one) {
-        return train(one, problem, TrainingRowsKey::open(secret), bits, options);
-      },
-      method);
-  return {std::move(weights), std::move(mine).spend()};
+  std::vector<double> weights;
+  std::string failure;
+  try {
+    weights = std::visit(
+        [&](const auto& one) {
+          return train(one, problem, TrainingRowsKey::open(secret), bits, options);
+        },
+        method);
+  } catch (const std::exception& reason) {
+    failure = reason.what();
+  }
+  return {std::move(weights), std::move(failure), std::move(mine).spend()};
 }
 
 }  // namespace shoal::learn

@@ -102,16 +102,20 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   reservation.touch();
   const OwnerLog log(policy_.owner_log());
   std::optional<learn::TrainingRows> rows;
+  const auto failed = [&](privacy::SpentReservation&& spent, const std::string& why) {
+    log.write("training failed", why);
+    ledger.settle(std::move(spent), failure_json(kFailed));
+    clock.wait();
+    throw Error(ErrorCode::internal, kFailed);
+  };
   try {
     rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target));
   } catch (const std::exception& failure) {
-    log.write("training failed while reading", failure.what());
-    ledger.settle(std::move(reservation).spend(), failure_json(kFailed));
-    clock.wait();
-    throw Error(ErrorCode::internal, kFailed);
+    failed(std::move(reservation).spend(), failure.what());
   }
   learn::Fitted fitted = learn::fit(plan.problem, plan.method, *std::move(rows),
                                     std::move(reservation), bits, fit_options);
+  if (fitted.weights.empty()) failed(std::move(fitted.spent), fitted.failure);
   const learn::Model model = model_of(plan, policy_, std::move(fitted.weights));
   const ledger::StoredAnswer stored = ledger.settle(std::move(fitted.spent), learn::to_json(model));
   clock.wait();

@@ -15,6 +15,7 @@
 #include <shoal/random/bit_source.hpp>
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -30,7 +31,8 @@ struct FitOptions {
 
 // Public once the spend is settled.
 struct Fitted {
-  std::vector<double> weights;
+  std::vector<double> weights;  // none if training failed
+  std::string failure;          // then: why, for the owner's log alone
   privacy::SpentReservation spent;
 };
 
@@ -41,8 +43,9 @@ std::string_view name(const Method& method);
 privacy::Event privacy_event(const Method& method, const Problem& problem);
 
 // Throws internal, and releases nothing, unless the reservation was touched and is for the method's
-// event and the rows keep the problem's bounds. Nothing that only the rows can show makes it fail,
-// within the limits of src/learn/certificate.proof.md.
+// event and the rows keep the problem's bounds. Nothing that only the rows can show makes training
+// fail, within the limits of src/learn/certificate.proof.md; if it fails all the same, the spend is
+// kept and there are no weights.
 Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
            privacy::Reservation&& reservation, random::BitSource& bits,
            const FitOptions& options = {});

@@ -107,8 +107,30 @@ TEST_F(Fit, PrivateOdditiesNeverFail) {
   for (auto& rows : odd) {
     const Fitted fitted = fit(problem, method, TrainingRows(std::move(rows)),
                               reserve(privacy_event(method, problem)), bits);
+    ASSERT_EQ(fitted.weights.size(), 5u) << fitted.failure;
     for (const double w : fitted.weights) EXPECT_TRUE(std::isfinite(w));
   }
+}
+
+class DrySource final : public random::BitSource {
+ public:
+  void fill(std::span<unsigned char>) override {
+    throw Error(ErrorCode::unavailable, "no randomness");
+  }
+  std::uint64_t next_bits(int) override { throw Error(ErrorCode::unavailable, "no randomness"); }
+};
+
+// Settled with a failure, the spend cannot be tried again.
+TEST_F(Fit, AFailureGivesNoWeightsAndKeepsTheSpend) {
+  const Problem problem = problem_of(5);
+  const Method method =
+      calibrate_objective(problem, Neighbors::add_remove, Epsilon(1), Delta(1e-6));
+  DrySource bits;
+  Fitted fitted = fit(problem, method, TrainingRows(make_rows({}, 1)),
+                      reserve(privacy_event(method, problem)), bits);
+  EXPECT_TRUE(fitted.weights.empty());
+  EXPECT_EQ(fitted.failure, "no randomness");
+  EXPECT_EQ(ledger_.settle(std::move(fitted.spent), "failed").answer, "failed");
 }
 
 TEST_F(Fit, ASetIsKept) {
@@ -120,6 +142,7 @@ TEST_F(Fit, ASetIsKept) {
   SeededSource bits(6);
   const Fitted fitted = fit(problem, method, TrainingRows(make_rows({.rows = 2000}, 3)),
                             reserve(privacy_event(method, problem)), bits);
+  ASSERT_EQ(fitted.weights.size(), 5u) << fitted.failure;
   EXPECT_TRUE(contains(problem.set, fitted.weights, 1e-12));
 }
 

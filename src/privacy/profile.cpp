@@ -1,3 +1,4 @@
+#include "privacy/renyi_sum.hpp"
 #include "privacy/two_way.hpp"
 
 #include <shoal/base/error.hpp>
@@ -6,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <optional>
 
 namespace shoal::privacy {
 
@@ -28,9 +31,20 @@ std::string_view to_string(Engine engine) {
 // The engines keep tables between questions: one question at a time.
 struct Profile::Parts {
   Parts(const Event& event, Neighbors neighbors, const ProfileOptions& options)
-      : sides(event, neighbors, options) {}
+      : event(event), neighbors(neighbors), sides(event, neighbors, options) {}
+
+  // Where moments are all that is known (zcdp, rdp), those of the other events may be known better
+  // leaf by leaf than from a pair that dominates them: both bounds hold.
+  const RenyiSum& moments() const {
+    if (!sum) sum.emplace(event, neighbors);
+    return *sum;
+  }
+
+  Event event;
+  Neighbors neighbors;
   mutable std::mutex mutex;
   mutable TwoWay sides;
+  mutable std::optional<RenyiSum> sum;
 };
 
 Profile::Profile(const Event& event, Neighbors neighbors, ProfileOptions options) {
@@ -73,8 +87,12 @@ Certified Profile::delta(double epsilon) const {
 Certified Profile::log_delta(double epsilon) const {
   require_finite(epsilon);
   const std::lock_guard lock(parts_->mutex);
-  const LogAnswer answer = parts_->sides.log_delta(epsilon);
-  const LogBounds& bounds = answer.bounds;
+  LogAnswer answer = parts_->sides.log_delta(epsilon);
+  LogBounds& bounds = answer.bounds;
+  if (answer.engine == Engine::renyi && epsilon >= 0) {
+    const double delta = parts_->moments().delta_up(epsilon);
+    if (delta > 0) bounds.upper = std::min(bounds.upper, numeric::log_up(delta));
+  }
   // Bounds that contradict each other, or are no numbers, prove nothing.
   if (!(bounds.lower <= bounds.upper)) return {{-HUGE_VAL, 0}, answer.engine};
   return {{bounds.lower, std::min(0.0, bounds.upper)}, answer.engine};
@@ -83,7 +101,12 @@ Certified Profile::log_delta(double epsilon) const {
 Certified Profile::epsilon(Delta delta) const {
   const double log_delta = delta.value() > 0 ? numeric::log_down(delta.value()) : -HUGE_VAL;
   const std::lock_guard lock(parts_->mutex);
-  return checked(parts_->sides.epsilon(log_delta, delta));
+  Certified answer = parts_->sides.epsilon(log_delta, delta);
+  if (answer.engine == Engine::renyi && delta.value() > 0) {
+    answer.bounds.upper =
+        std::min(answer.bounds.upper, parts_->moments().epsilon_up(delta.value()));
+  }
+  return checked(answer);
 }
 
 Certified Profile::epsilon_at_log_delta(double log_delta) const {

@@ -370,6 +370,18 @@ TEST(Profile, RareLargeLossesKeepTheirDigits) {
   EXPECT_LE(many.upper - many.lower, 1e-6 * many.upper);
 }
 
+// Of a zcdp event moments are all that is known, of an exponential one better moments than those of
+// the pair that dominates it.
+TEST(Profile, MomentsOfEveryKindGoTogether) {
+  const Event both = event::Compose{{event::Zcdp{0.1}, event::Exponential{0.5}}};
+  const Bounds bounds = epsilon_of(both, 1e-6);
+  expect_sane(bounds, "zcdp and exponential");
+  // Both are zCDP, of 0.1 and 0.5^2 / 8 together; the conversion by the best order.
+  EXPECT_LE(bounds.upper, 2.41);
+  EXPECT_GE(bounds.lower, epsilon_of(event::Zcdp{0.1}, 1e-6).lower);
+  EXPECT_LE(delta_of(both, bounds.upper).upper, 1e-6 * (1 + 1e-6));
+}
+
 TEST(Profile, LaplaceAtItsOwnEpsilon) {
   const Profile profile(event::Laplace{1, 1}, kAdd);
   expect_brackets(profile.delta(-1).bounds, -expm1l(-1), "at -1");

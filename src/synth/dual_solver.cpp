@@ -1,5 +1,6 @@
 #include "synth/dual_solver.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <utility>
@@ -66,6 +67,10 @@ SolverResult minimise(const Objective& objective, const Curvature& curvature,
   std::vector<double> next(size);
   std::deque<Pair> pairs;
   double value = objective(point, gradient);
+  if (!std::isfinite(value)) {
+    std::fill(point.begin(), point.end(), 0.0);
+    value = objective(point, gradient);
+  }
   SolverResult result;
   for (; result.iterations < options.max_iterations; ++result.iterations) {
     curvature(diagonal);

@@ -27,7 +27,7 @@ using Objective = std::function<double(std::span<const double> point, std::span<
 // Sets the diagonal of the curvature, roughly, at the point that was evaluated last.
 using Curvature = std::function<void(std::span<double> diagonal)>;
 
-// Moves `point` to where the gradient is small.
+// Moves `point` to where the gradient is small. A start without a finite value is given up for 0.
 SolverResult minimise(const Objective& objective, const Curvature& curvature,
                       std::vector<double>& point, const SolverOptions& options);
 

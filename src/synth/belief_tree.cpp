@@ -94,7 +94,7 @@ void BeliefTree::distribute() {
     const double scale = scales_[c];
     for (std::size_t i = 0; i < ratio.size(); ++i) {
       const double marginal = ratio[i];
-      ratio[i] = separator[i] > 0 ? marginal / (separator[i] * scale) : 0;
+      ratio[i] = separator[i] > 1e-280 ? marginal / (separator[i] * scale) : 0;
       separator[i] = marginal;
     }
     to_separator_[c].multiply(ratio, beliefs_[c]);

@@ -76,7 +76,7 @@ std::vector<double> ModelAnswers::marginal(AttributeSet set) {
     if (i == 0) return table.cells;
     // What goes up is conditional on the separator, which the parent's table has already.
     std::vector<double> inverse(tree_.separator(c).begin(), tree_.separator(c).end());
-    for (double& cell : inverse) cell = cell > 0 ? 1 / cell : 0;
+    for (double& cell : inverse) cell = cell > 1e-280 ? 1 / cell : 0;  // smaller ones overflow
     TableProjection(tree_.sizes(), table.set, upward).multiply(inverse, table.cells);
     messages[tree.parents[c]].push_back(std::move(table));
   }

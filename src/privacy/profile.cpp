@@ -30,8 +30,8 @@ std::string_view to_string(Engine engine) {
 
 // The engines keep tables between questions: one question at a time.
 struct Profile::Parts {
-  Parts(const Event& event, Neighbors neighbors, const ProfileOptions& options)
-      : event(event), neighbors(neighbors), sides(event, neighbors, options) {}
+  Parts(const Event& asked, Neighbors relation, const ProfileOptions& options)
+      : event(asked), neighbors(relation), sides(asked, relation, options) {}
 
   // Where moments are all that is known (zcdp, rdp), those of the other events may be known better
   // leaf by leaf than from a pair that dominates them: both bounds hold.

@@ -3,6 +3,8 @@
 // tests/golden/arrow_file.txt holds the bytes in hexadecimal, and says what pyarrow reads there.
 // To check it anew: python3 -c "import pyarrow as pa, sys; print(pa.ipc.open_file(pa.py_buffer(
 // bytes.fromhex(''.join(l for l in open(sys.argv[1]) if l[0] != '#')))).read_all())" <file>
+#include "support/paths.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/engine/arrow_file.hpp>
@@ -42,7 +44,7 @@ std::string hexadecimal(const std::string& bytes) {
 }
 
 std::string golden() {
-  std::ifstream file(SHOAL_SOURCE_DIR "/tests/golden/arrow_file.txt");
+  std::ifstream file(test::source_folder() + "/tests/golden/arrow_file.txt");
   std::string text;
   std::string line;
   while (std::getline(file, line)) {

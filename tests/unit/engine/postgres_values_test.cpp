@@ -2,6 +2,7 @@
 #include "engine/chunk_reader.hpp"
 #include "engine/postgres_connection.hpp"
 #include "engine/postgres_types.hpp"
+#include "engine/value_reader.hpp"
 #include "unit/engine/postgres_fixture.hpp"
 
 #include <shoal/base/error.hpp>
@@ -17,10 +18,16 @@ namespace shoal::engine {
 namespace {
 
 using catalog::ColumnType;
+
 using catalog::Key;
 using catalog::StatisticKind;
 using test::column_of;
 using test::OpenGroups;
+
+std::int64_t steps_of(double value, double steps_per_one, const catalog::GridRange& range) {
+  return to_steps(value, steps_per_one, static_cast<double>(range.lower),
+                  static_cast<double>(range.upper));
+}
 
 // One column x of a server's type, filled with the values, read as the policy's type.
 class OneColumn {
@@ -193,7 +200,7 @@ TEST(PostgresValues, StepsAreTheNativeOnes) {
                     postgres_steps("x", false, range, true), list),
         {}, [&](const PostgresRow& row) {
           const double value = values.at(seen++);
-          EXPECT_EQ(std::stoll(std::string(*row.at(1))), to_steps(value, 1 / step, range))
+          EXPECT_EQ(std::stoll(std::string(*row.at(1))), steps_of(value, 1 / step, range))
               << value << " at 2^" << exponent;
         });
     EXPECT_EQ(seen, values.size());
@@ -210,7 +217,7 @@ TEST(PostgresValues, WholeNumbersOnACoarseGrid) {
                                 postgres_steps("x", true, range, true), value),
                     {}, [&](const PostgresRow& row) {
                       EXPECT_EQ(std::stoll(std::string(*row.at(0))),
-                                to_steps(static_cast<double>(value), 1.0 / 16, range));
+                                steps_of(static_cast<double>(value), 1.0 / 16, range));
                     });
   }
 }

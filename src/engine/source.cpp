@@ -73,12 +73,15 @@ namespace {
 // A header longer than this is none.
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
 
+// A buffer holds the four longest lines that are read, and no more: each file takes one, however
+// small it is, and a join reads several.
 std::string csv_options(const catalog::CsvFormat& format) {
   const std::string quote = quoted(std::string(1, format.quote));
   return fmt::format(
       "delim = {}, quote = {}, escape = {}, auto_detect = false, strict_mode = false, null_padding "
       "= true, "
-      "ignore_errors = true, max_line_size = 16777216, store_rejects = false, nullstr = ''",
+      "ignore_errors = true, max_line_size = 16777216, buffer_size = 67108864, store_rejects = "
+      "false, nullstr = ''",
       quoted(std::string(1, format.delimiter)), quote, quote);
 }
 

@@ -77,10 +77,26 @@ std::optional<catalog::Bounds> AutomaticPlanner::bounds(const Expression& value,
   if (from_.unit) add_item(values, *from_.unit, "u");
   add_item(values, typed.expression, "x");
   values.from = from_.relation;
-  const Scope scope{{{std::nullopt, "x", typed.type, reference(kValues, "x"), true}}};
-  const Expression x(sql::ColumnReference{std::nullopt, {"x", true}}, position);
+  const auto column = [&](const char* name) {
+    return Expression(sql::ColumnReference{std::nullopt, {name, true}}, position);
+  };
+  // A query over the one before it, with one more column.
+  Scope scope{{{std::nullopt, "x", typed.type, reference(kValues, "x"), true}}};
+  const auto step = [&](const char* name, const Expression& written) {
+    const TypedExpression made = RowExpressions(scope, text_).value(written);
+    sql::Query next;
+    if (from_.unit) add_item(next, reference(kValues, "u"), "u");
+    for (const auto& known : scope.columns)
+      add_item(next, reference(kValues, known.name), known.name);
+    add_item(next, made.expression, name);
+    next.from = derived(std::move(values), kValues);
+    values = std::move(next);
+    scope.columns.push_back({std::nullopt, name, made.type, reference(kValues, name), true});
+  };
+  step("c", binned_value(column("x"), search.within));
+  step("e", binned_exponent(column("c")));
   const Expression bin =
-      RowExpressions(scope, text_).value(bin_of(x, search.whole, search.within)).expression;
+      RowExpressions(scope, text_).value(bin_of(column("c"), column("e"), search.whole)).expression;
   if (from_.unit) add_item(search.rows, reference(kValues, "u"), "u");
   add_item(search.rows, bin, "k0");
   search.rows.from = derived(std::move(values), kValues);

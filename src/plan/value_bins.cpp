@@ -47,10 +47,6 @@ Expression clamped(const Expression& value, double lower, double upper) {
   return call("LEAST", {call("GREATEST", {value, decimal(lower)}), decimal(upper)});
 }
 
-Expression exponent(const Expression& positive, bool whole) {
-  return clamped(call("CEIL", {call("LOG2", {positive})}), least_exponent(whole), kMostExponent);
-}
-
 // The exponent of the bin that a declared bound of this magnitude falls into.
 int exponent_of(double magnitude, bool whole) {
   return std::clamp(static_cast<int>(std::ceil(std::log2(magnitude))), least_exponent(whole),
@@ -73,20 +69,28 @@ std::vector<std::int64_t> value_bins(bool whole, const std::optional<catalog::Bo
   return bins;
 }
 
-Expression bin_of(const Expression& written, bool whole,
-                  const std::optional<catalog::Bounds>& within) {
-  const Expression value = within ? clamped(written, within->lower, within->upper) : written;
-  const Expression opposite(sql::Unary{sql::UnaryOperator::minus, value});
+Expression binned_value(const Expression& written, const std::optional<catalog::Bounds>& within) {
+  if (!within) return written;
+  sql::Case cases;
+  // Whatever GREATEST makes of a NULL.
+  cases.branches.push_back({Expression(sql::IsNull{written}), Expression(sql::Literal{})});
+  cases.otherwise = clamped(written, within->lower, within->upper);
+  return Expression(std::move(cases));
+}
+
+Expression binned_exponent(const Expression& value) {
+  return call("CEIL", {call("LOG2", {call("ABS", {value})})});
+}
+
+Expression bin_of(const Expression& value, const Expression& exponent, bool whole) {
+  const Expression kept = clamped(exponent, least_exponent(whole), kMostExponent);
   const Expression zero = integer(0);
   sql::Case cases;
-  // Of a NULL none of the comparisons holds, whatever GREATEST makes of it.
-  cases.branches.push_back({Expression(sql::IsNull{written}), Expression(sql::Literal{})});
-  cases.branches.push_back(
-      {binary(BinaryOperator::greater, value, zero),
-       binary(BinaryOperator::add, integer(kBinOfOne), exponent(value, whole))});
-  cases.branches.push_back(
-      {binary(BinaryOperator::less, value, zero),
-       binary(BinaryOperator::subtract, integer(-kBinOfOne), exponent(opposite, whole))});
+  cases.branches.push_back({Expression(sql::IsNull{value}), Expression(sql::Literal{})});
+  cases.branches.push_back({binary(BinaryOperator::greater, value, zero),
+                            binary(BinaryOperator::add, integer(kBinOfOne), kept)});
+  cases.branches.push_back({binary(BinaryOperator::less, value, zero),
+                            binary(BinaryOperator::subtract, integer(-kBinOfOne), kept)});
   cases.otherwise = zero;
   return Expression(sql::Cast{Expression(std::move(cases)), {sql::ScalarType::bigint}, true});
 }

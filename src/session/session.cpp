@@ -13,6 +13,7 @@
 #include <shoal/random/secure_source.hpp>
 #include <shoal/release/release_groups.hpp>
 #include <shoal/session/session.hpp>
+#include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,15 @@ std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
                             plan::kMaxPublicGroups));
   }
   return keys;
+}
+
+// Whether the engine's SQL can say it is known without data, so it is known before it is paid.
+void check_sayable(const plan::Plan& plan, const catalog::Table& first) {
+  const sql::Dialect dialect = first.format == catalog::SourceFormat::postgresql
+                                   ? sql::Dialect::postgresql
+                                   : sql::Dialect::duckdb;
+  sql::print(plan.rows, dialect);
+  for (const plan::Automatic& one : plan.automatic) sql::print(one.search.rows, dialect);
 }
 
 // A private file carries a marker of its budget. A table of a server has none: there the ledger's
@@ -217,6 +227,7 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   check_key(key);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
+  check_sayable(plan, *tables.front());
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
   const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, *engine);
   // Which groups of a person count where there are too many: independent of the data, and new for

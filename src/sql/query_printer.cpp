@@ -4,6 +4,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/sql/printer.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace shoal::sql {
@@ -27,7 +28,7 @@ class QueryPrinter {
       throw Error(ErrorCode::unsupported,
                   "PostgreSQL wants a name for a query in FROM; write (SELECT ...) AS name");
     }
-    return joined({nested(*table.query), alias(table.alias)});
+    return joined({fenced(*table.query), alias(table.alias)});
   }
 
   std::string operator()(const Join& join) const {
@@ -61,6 +62,20 @@ class QueryPrinter {
   std::string nested(const Query& query) const {
     require(!query.explain, "query inside of another", "EXPLAIN PRIVACY");
     return joined({"(", body(query), ")"});
+  }
+
+  // PostgreSQL puts what a plain subquery computes in each place that names it. Guards name a value
+  // several times, so a few of them inside of one another would fill any memory: OFFSET 0 has it
+  // compute first.
+  std::string fenced(const Query& query) const {
+    const bool plain = !query.distinct && !query.group_by && !query.limit && !query.offset;
+    const bool computes =
+        std::any_of(query.items.begin(), query.items.end(), [](const QueryItem& item) {
+          return item.expression && !item.expression->get_if<ColumnReference>();
+        });
+    if (dialect() != Dialect::postgresql || !plain || !computes) return nested(query);
+    require(!query.explain, "query inside of another", "EXPLAIN PRIVACY");
+    return joined({"(", body(query), " OFFSET 0)"});
   }
 
   std::string body(const Query& query) const {

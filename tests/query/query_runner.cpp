@@ -211,6 +211,14 @@ class Runner {
       fail(block, "unknown command " + block.command);
     } catch (const Error& error) {
       fail(block, fmt::format("{}: {}", error_door(error.code()).name, error.what()));
+      if (error.code() == ErrorCode::internal) show_owners_log();
+    }
+  }
+
+  // The rows are the test's own, so why a question failed is no secret here.
+  void show_owners_log() const {
+    for (const auto& file : std::filesystem::directory_iterator(folder_.path())) {
+      if (file.path().extension() == ".log") fmt::print(stderr, "  {}\n", read_file(file.path()));
     }
   }
 

@@ -42,6 +42,20 @@ TEST(QueryPrinter, PrintsForEachDialect) {
       << spark;
 }
 
+// Or its planner writes each of them into the next, and a few fill the memory of a server.
+TEST(QueryPrinter, HasPostgresqlComputeSubqueriesFirst) {
+  EXPECT_EQ(printed("SELECT c FROM (SELECT b + 1 AS c FROM (SELECT b FROM t) AS s) AS u",
+                    Dialect::postgresql),
+            R"(SELECT "c" FROM (SELECT "b" + 1 AS "c" FROM (SELECT "b" FROM "t") AS "s" OFFSET 0) )"
+            R"(AS "u")");
+  for (const char* apart : {"SELECT c FROM (SELECT DISTINCT b + 1 AS c FROM t) AS u",
+                            "SELECT c FROM (SELECT SUM(b) AS c FROM t GROUP BY a) AS u",
+                            "SELECT c FROM (SELECT b + 1 AS c FROM t LIMIT 3) AS u"})
+    EXPECT_EQ(printed(apart, Dialect::postgresql).find("OFFSET"), std::string::npos) << apart;
+  EXPECT_EQ(printed("SELECT c FROM (SELECT b + 1 AS c FROM t) AS u", Dialect::duckdb),
+            R"(SELECT "c" FROM (SELECT "b" + 1 AS "c" FROM "t") AS "u")");
+}
+
 // Engines disagree on where NULLs come; the language says last.
 TEST(QueryPrinter, SaysWhereNullsCome) {
   const std::string text = "SELECT a FROM t ORDER BY a DESC, b NULLS FIRST, c NULLS LAST";

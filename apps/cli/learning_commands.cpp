@@ -1,6 +1,7 @@
 // shoal train, shoal predict and shoal evaluate.
 #include "commands.hpp"
 #include "csv.hpp"
+#include "model_rows.hpp"
 #include "progress.hpp"
 #include "streams.hpp"
 
@@ -13,10 +14,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <unordered_map>
 
 namespace shoal::cli {
 namespace {
@@ -67,61 +66,6 @@ void train(const TrainArguments& arguments) {
                   arguments.output, model.weights.size(), format_rounded(budget.epsilon_left, 6),
                   format_number(budget.total.epsilon.value()), model.privacy.statement));
 }
-
-// The cells of a CSV file's records, column by column as a model wants them.
-class RecordReader {
- public:
-  RecordReader(const std::string& path, std::vector<data::ColumnRequest> requests)
-      : lines_(path, "rows", Printing::at_the_end), csv_(lines_), requests_(std::move(requests)) {
-    if (!csv_.next())
-      throw Error(ErrorCode::invalid_argument, "the file is empty; it needs a header line");
-    std::unordered_map<std::string, std::size_t> at;
-    for (std::size_t i = 0; i < csv_.fields().size(); ++i)
-      at.emplace(std::string(csv_.fields()[i]), i);
-    for (const data::ColumnRequest& request : requests_) {
-      const auto found = at.find(request.column);
-      if (found == at.end()) {
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("the file has no column {}, which the model uses",
-                                printable(request.column, 60)));
-      }
-      places_.push_back(found->second);
-      auto& codes = codes_.emplace_back();
-      for (std::size_t k = 0; k < request.categories.size(); ++k)
-        codes.emplace(request.categories[k], static_cast<std::int32_t>(k));
-    }
-    cells_.resize(requests_.size());
-  }
-
-  bool next() {
-    if (!csv_.next()) return false;
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      cells_[i] = {};
-      if (places_[i] >= csv_.fields().size()) continue;
-      const std::string text(csv_.fields()[places_[i]]);
-      if (requests_[i].categories.empty()) {
-        char* end = nullptr;
-        const double number = std::strtod(text.c_str(), &end);
-        if (end != text.c_str() && *end == '\0') cells_[i].number = number;
-      } else if (const auto code = codes_[i].find(text); code != codes_[i].end()) {
-        cells_[i].category = code->second;
-      }
-    }
-    return true;
-  }
-
-  std::span<const data::Cell> cells() const { return cells_; }
-
- private:
-  LineReader lines_;
-  CsvReader csv_;
-  std::vector<data::ColumnRequest> requests_;
-  std::vector<std::size_t> places_;
-  std::vector<std::unordered_map<std::string, std::int32_t>> codes_;
-  std::vector<data::Cell> cells_;
-};
-
-learn::Model load_model(const std::string& path) { return learn::model_from_json(read_file(path)); }
 
 void predict(const std::string& model_path, const std::string& rows_path) {
   const learn::Model model = load_model(model_path);

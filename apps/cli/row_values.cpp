@@ -1,6 +1,7 @@
 #include "row_values.hpp"
 
 #include "csv.hpp"
+#include "model_rows.hpp"
 #include "streams.hpp"
 
 #include <shoal/adaptive/row_mean.hpp>
@@ -23,8 +24,11 @@ namespace {
 
 using Columns = std::vector<std::vector<std::string>>;
 
+// The asker's own files are checked; of private rows nothing is said.
+enum class Rows { own, held };
+
 // The named columns of a file; an empty name is the last column.
-Columns read_columns(const std::string& path, const std::vector<std::string>& names) {
+Columns read_columns(const std::string& path, const std::vector<std::string>& names, Rows rows) {
   LineReader lines(path, "rows", Printing::at_the_end);
   CsvReader csv(lines);
   if (!csv.next()) {
@@ -45,13 +49,14 @@ Columns read_columns(const std::string& path, const std::vector<std::string>& na
   }
   Columns columns(names.size());
   while (csv.next()) {
-    if (csv.fields().size() != header.size()) {
+    if (rows == Rows::own && csv.fields().size() != header.size()) {
       throw Error(ErrorCode::parse_error,
                   fmt::format("{} does not have the {} fields of the header; correct it",
                               lines.place(csv.line()), header.size()));
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
-      columns[i].emplace_back(csv.fields()[places[i]]);
+      const bool there = places[i] < csv.fields().size();
+      columns[i].emplace_back(there ? csv.fields()[places[i]] : std::string_view());
     }
   }
   lines.finish();
@@ -72,8 +77,8 @@ std::vector<double> numbers(const std::vector<std::string>& texts) {
 
 std::vector<double> matches(const RowQuestion& question, const std::string& data, bool loss) {
   if (question.label.empty()) refuse("predictions need the column they predict; name it: --label");
-  const Columns labels = read_columns(data, {question.label});
-  const Columns predicted = read_columns(question.predictions, {question.column});
+  const Columns labels = read_columns(data, {question.label}, Rows::held);
+  const Columns predicted = read_columns(question.predictions, {question.column}, Rows::own);
   if (labels[0].size() != predicted[0].size()) {
     throw Error(
         ErrorCode::invalid_argument,
@@ -87,6 +92,27 @@ std::vector<double> matches(const RowQuestion& question, const std::string& data
   return values;
 }
 
+// How right a model is about each row: 1 or 0 for a class, and for a number 1 less its distance in
+// parts of the target's range. About a row without a label it is wrong.
+std::vector<double> model_values(const std::string& path, const std::string& data, bool loss) {
+  const learn::Model model = load_model(path);
+  RecordReader rows(data, learn::column_requests(model.pipeline, model.target));
+  std::vector<double> values;
+  while (rows.next()) {
+    const auto label = learn::label_of(model.target, rows.cells().back());
+    const double predicted =
+        learn::predict(model, rows.cells().first(rows.cells().size() - 1)).label;
+    double right = 0;
+    if (label && !model.target.categories.empty()) {
+      right = predicted == *label ? 1 : 0;
+    } else if (label) {
+      right = 1 - std::abs(predicted - *label) / 2;
+    }
+    values.push_back(loss ? 1 - right : right);
+  }
+  return values;
+}
+
 std::vector<double> marginal(const RowQuestion& question, const std::string& data) {
   const std::size_t sign = question.marginal.find('=');
   if (sign == std::string::npos || sign == 0) {
@@ -94,13 +120,13 @@ std::vector<double> marginal(const RowQuestion& question, const std::string& dat
   }
   const std::string wanted = question.marginal.substr(sign + 1);
   std::vector<double> values;
-  const Columns columns = read_columns(data, {question.marginal.substr(0, sign)});
+  const Columns columns = read_columns(data, {question.marginal.substr(0, sign)}, Rows::held);
   for (const std::string& text : columns[0]) values.push_back(text == wanted ? 1 : 0);
   return values;
 }
 
 std::vector<double> correlation(const RowQuestion& question, const std::string& data) {
-  const Columns columns = read_columns(data, question.correlation);
+  const Columns columns = read_columns(data, question.correlation, Rows::held);
   std::vector<double> values;
   for (std::size_t i = 0; i < columns[0].size(); ++i) {
     values.push_back(adaptive::correlation_value(number(columns[0][i]), number(columns[1][i])));
@@ -116,6 +142,9 @@ void add_row_question(CLI::App& command, RowQuestion& question) {
                      "others are clamped");
   command.add_option("--predictions", question.predictions,
                      "a CSV with a prediction for each row, in the data's order");
+  command.add_option("--model", question.model,
+                     "a model file: how often it is right about its target; of a number, 1 less "
+                     "the error in parts of the range");
   command.add_option("--column", question.column,
                      "the column of --values or --predictions (default: the last)");
   command.add_option("--label", question.label, "the data's column that is predicted");
@@ -129,20 +158,23 @@ void add_row_question(CLI::App& command, RowQuestion& question) {
 
 std::vector<double> row_values(const RowQuestion& question, const std::string& data, bool loss) {
   const int asked = (question.values.empty() ? 0 : 1) + (question.predictions.empty() ? 0 : 1) +
-                    (question.marginal.empty() ? 0 : 1) + (question.correlation.empty() ? 0 : 1);
+                    (question.model.empty() ? 0 : 1) + (question.marginal.empty() ? 0 : 1) +
+                    (question.correlation.empty() ? 0 : 1);
   if (asked != 1) {
-    refuse("say what is asked: one of --values, --predictions, --marginal and --correlation");
+    refuse(
+        "say what is asked: one of --values, --predictions, --model, --marginal and --correlation");
   }
   if (!question.values.empty()) {
-    return numbers(read_columns(question.values, {question.column})[0]);
+    return numbers(read_columns(question.values, {question.column}, Rows::own)[0]);
   }
   if (!question.predictions.empty()) return matches(question, data, loss);
+  if (!question.model.empty()) return model_values(question.model, data, loss);
   if (!question.marginal.empty()) return marginal(question, data);
   return correlation(question, data);
 }
 
 std::int64_t count_rows(const std::string& data) {
-  return static_cast<std::int64_t>(read_columns(data, {""})[0].size());
+  return static_cast<std::int64_t>(read_columns(data, {""}, Rows::held)[0].size());
 }
 
 }  // namespace shoal::cli

@@ -1,6 +1,7 @@
 // Values of a question on each row, from CSV files: columns of values, predictions against labels,
-// marginals, correlations. What is in private rows is never printed, and values outside of [0, 1]
-// or that are no numbers are clamped where they are used, not refused.
+// a model's own predictions, marginals, correlations. What is in private rows is never printed and
+// never refused: values outside of [0, 1] or that are no numbers are clamped where they are used,
+// and a field that a private row lacks is empty.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,16 @@ class App;
 
 namespace shoal::cli {
 
-// What to compute. Exactly one of values, predictions, marginal, correlation.
+// What to compute. Exactly one of values, predictions, model, marginal, correlation.
 struct RowQuestion {
-  std::string values, predictions, column, label, marginal;
+  std::string values, predictions, model, column, label, marginal;
   std::vector<std::string> correlation;
 };
 
 void add_row_question(CLI::App& command, RowQuestion& question);
 
-// One value a row of the data file. `loss`: predictions count 1 where they are wrong, not right.
+// One value a row of the data file. `loss`: predictions and models count 1 where they are wrong,
+// not right.
 // Throws invalid_argument, not_found, parse_error; parse_error also if the files have different
 // numbers of rows.
 std::vector<double> row_values(const RowQuestion& question, const std::string& data, bool loss);

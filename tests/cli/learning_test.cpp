@@ -7,6 +7,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -20,14 +21,7 @@ using test::Ran;
 class Learning : public testing::Test {
  protected:
   void SetUp() override {
-    test::SeededSource bits(1);
-    std::string rows = "age,sex,rich\n";
-    for (int i = 0; i < 4000; ++i) {
-      const auto age = 20 + bits.next_bits(6);
-      rows += std::to_string(age) + (bits.next_bit() ? ",f," : ",m,") +
-              (age + bits.next_bits(3) > 55 ? "yes\n" : "no\n");
-    }
-    write("people.csv", rows);
+    write("people.csv", people(1));
     write("people.toml",
           "[dataset]\nname = \"people\"\nlineage = \"people-1\"\n"
           "[privacy]\nunit = \"row\"\nneighbors = \"add_remove\"\n"
@@ -36,6 +30,17 @@ class Learning : public testing::Test {
           "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 100]\n"
           "[table.people.column.sex]\ntype = \"text\"\ncategories = [\"f\", \"m\"]\n"
           "[table.people.column.rich]\ntype = \"text\"\ncategories = [\"no\", \"yes\"]\n");
+  }
+
+  static std::string people(std::uint64_t seed) {
+    test::SeededSource bits(seed);
+    std::string rows = "age,sex,rich\n";
+    for (int i = 0; i < 4000; ++i) {
+      const auto age = 20 + bits.next_bits(6);
+      rows += std::to_string(age) + (bits.next_bit() ? ",f," : ",m,") +
+              (age + bits.next_bits(3) > 55 ? "yes\n" : "no\n");
+    }
+    return rows;
   }
 
   void write(const std::string& name, const std::string& text) {
@@ -75,6 +80,37 @@ TEST_F(Learning, ExplainsTrainsPredictsAndEvaluates) {
   EXPECT_EQ(read_file(folder_ / "again.json"), read_file(folder_ / "model.json"));
   EXPECT_NE(shell("shoal budget people.toml").output.find("epsilon 8 in 1 question"),
             std::string::npos);
+}
+
+TEST_F(Learning, AHoldoutAndALeaderboardMeasureAModel) {
+  const Ran trained =
+      shell("shoal train people.toml --target rich --epsilon 8 --delta 1e-6 -o model.json");
+  ASSERT_EQ(trained.status, 0) << trained.errors;
+  // The last row lacks fields: the model is wrong about it, and nobody is told.
+  write("held.csv", people(2) + "44\n");
+  const std::string measured = shell("shoal evaluate model.json held.csv").output;
+  const double accuracy = std::stod(measured.substr(measured.find("accuracy") + 8)) / 100;
+
+  const Ran made = shell("shoal holdout create h.state --data held.csv --questions 20 --epsilon 8");
+  ASSERT_EQ(made.status, 0) << made.errors;
+  const auto ask = [&](double value) {
+    const Ran asked = shell("shoal holdout ask h.state --model model.json --format json " +
+                            fmt::format("--train-value {}", value));
+    EXPECT_EQ(asked.status, 0) << asked.errors;
+    return nlohmann::json::parse(asked.output);
+  };
+  EXPECT_EQ(ask(accuracy)["agrees"], true);
+  const auto own = ask(0.2);
+  EXPECT_EQ(own["agrees"], false);
+  EXPECT_NEAR(own["value"].get<double>(), accuracy, 0.03);
+
+  write("board.csv", people(3));
+  ASSERT_EQ(shell("shoal leaderboard create b.state --data board.csv --submissions 9").status, 0);
+  const Ran shown =
+      shell("shoal leaderboard submit b.state --model model.json --name m --format json");
+  ASSERT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_NEAR(nlohmann::json::parse(shown.output)["value"].get<double>(), 1 - accuracy, 0.1);
+  EXPECT_NE(shell("shoal holdout ask h.state --train-value 1 --model people.csv").status, 0);
 }
 
 TEST_F(Learning, RefusesBeforeAnythingIsSpent) {

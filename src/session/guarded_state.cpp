@@ -26,9 +26,10 @@ std::string new_id() {
   return id;
 }
 
-std::filesystem::path next_of(const std::filesystem::path& file) {
+// Of each turn its own, so that nobody moves what another is writing.
+std::filesystem::path next_of(const std::filesystem::path& file, std::int64_t turn) {
   std::filesystem::path next = file;
-  next += ".next";
+  next += fmt::format(".next-{}", turn);
   return next;
 }
 
@@ -63,13 +64,13 @@ StateInfo parse(const std::string& text, const std::filesystem::path& file) {
   }
 }
 
-std::string turn_key(const StateInfo& info) {
-  return fmt::format("state/{}/turn/{}", info.id, info.turn);
+std::string turn_key(const StateInfo& info, std::int64_t turn) {
+  return fmt::format("state/{}/turn/{}", info.id, turn);
 }
 
 ledger::Request turn_request(const StateInfo& info, const privacy::Budget& budget) {
   return {info.lineage,
-          turn_key(info),
+          turn_key(info, info.turn),
           "turn",
           fmt::format("turn {} of {} {}", info.turn, info.kind, info.id.substr(0, 8)),
           "",
@@ -110,12 +111,22 @@ void create_state(const NewState& request, const std::function<std::string()>& m
   ledger.settle(std::move(reserved).spend(), "{\"state\": \"" + info.id + "\"}");
 }
 
-StateInfo read_state(const std::filesystem::path& file, const std::string& kind) {
-  StateInfo info = parse(read_file(file), file);
-  if (info.kind == kind) return info;
+namespace {
+
+void require_kind(const StateInfo& info, const std::string& kind,
+                  const std::filesystem::path& file) {
+  if (info.kind == kind) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{} is a {}, not a {}; name another file", printable(file.string(), 200),
                           printable(info.kind, 40), kind));
+}
+
+}  // namespace
+
+StateInfo read_state(const std::filesystem::path& file, const std::string& kind) {
+  StateInfo info = parse(read_file(file), file);
+  require_kind(info, kind, file);
+  return info;
 }
 
 struct StateTurn::Parts {
@@ -143,33 +154,71 @@ privacy::Budget budget_of(ledger::Ledger& ledger, const std::string& lineage) {
                   printable(lineage, 80)));
 }
 
-// The file that a settled turn left beside it, if a crash kept it from being moved into place.
-std::optional<StateInfo> left_beside(const std::filesystem::path& file, const std::string& digest) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(next_of(file), ignored)) return std::nullopt;
-  const std::string text = read_file(next_of(file));
-  if (to_hex(sha256(text)) != digest) return std::nullopt;
-  std::filesystem::rename(next_of(file), file);
-  sync_folder_of(file);
-  return parse(text, file);
+// A file that is not what the turn before it was settled with was changed, or is of an attempt
+// whose answers never left.
+void check_follows(const ledger::Ledger& ledger, const StateInfo& info, const std::string& text,
+                   const std::filesystem::path& file) {
+  if (info.turn == 0) return;
+  const auto stored = ledger.stored(info.lineage, turn_key(info, info.turn - 1));
+  if (stored && stored->answer == to_hex(sha256(text))) return;
+  throw Error(ErrorCode::conflict,
+              fmt::format("{} is not what its last turn left: it was changed, or is of another "
+                          "ledger; restore the newest one",
+                          printable(file.string(), 200)));
 }
+
+// Moves a file into place; whether it was there.
+bool moved(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failure;
+  std::filesystem::rename(from, to, failure);
+  if (failure == std::errc::no_such_file_or_directory) return false;
+  if (failure) {
+    throw Error(ErrorCode::io,
+                fmt::format("cannot write {}: {}", printable(to.string(), 200), failure.message()));
+  }
+  sync_folder_of(to);
+  return true;
+}
+
+// Moves the file that a settled turn left beside this one into place, if a crash kept its process
+// from doing so.
+bool moved_from_beside(const std::filesystem::path& file, std::int64_t turn,
+                       const std::string& digest) {
+  const std::filesystem::path next = next_of(file, turn);
+  try {
+    if (to_hex(sha256(read_file(next))) != digest) return false;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) throw;
+    return false;
+  }
+  return moved(next, file);
+}
+
+// Others may end turns while this one looks.
+constexpr int kTries = 100;
 
 }  // namespace
 
 StateTurn::StateTurn(const std::filesystem::path& file, const std::string& kind) {
-  StateInfo info = read_state(file, kind);
-  ledger::Ledger ledger = open_existing(info.ledger);
-  const privacy::Budget budget = budget_of(ledger, info.lineage);
-  auto taken = ledger.reserve(turn_request(info, budget));
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&taken)) {
-    auto next = left_beside(file, stored->answer);
-    if (!next) used_already(file);
-    info = std::move(*next);
-    taken = ledger.reserve(turn_request(info, budget));
-    if (std::holds_alternative<ledger::StoredAnswer>(taken)) used_already(file);
+  for (int i = 0; i < kTries; ++i) {
+    const std::string text = read_file(file);
+    StateInfo info = parse(text, file);
+    require_kind(info, kind, file);
+    ledger::Ledger ledger = open_existing(info.ledger);
+    const privacy::Budget budget = budget_of(ledger, info.lineage);
+    check_follows(ledger, info, text, file);
+    auto taken = ledger.reserve(turn_request(info, budget));
+    if (auto* reservation = std::get_if<privacy::Reservation>(&taken)) {
+      parts_ = std::make_unique<Parts>(
+          Parts{file, std::move(info), std::move(ledger), std::move(*reservation)});
+      return;
+    }
+    const std::string& digest = std::get<ledger::StoredAnswer>(taken).answer;
+    if (moved_from_beside(file, info.turn + 1, digest)) continue;
+    if (read_state(file, kind).turn <= info.turn) used_already(file);
   }
-  parts_ = std::make_unique<Parts>(Parts{file, std::move(info), std::move(ledger),
-                                         std::get<privacy::Reservation>(std::move(taken))});
+  throw Error(ErrorCode::unavailable, fmt::format("{} is in use by others; try again in a moment",
+                                                  printable(file.string(), 200)));
 }
 
 StateTurn::~StateTurn() {
@@ -191,11 +240,11 @@ void StateTurn::finish(const std::string& next_state) {
   next.turn += 1;
   next.state = next_state;
   const std::string text = file_text(next);
-  write_file_durably(next_of(parts.file), text, IfExists::replace);
+  write_file_durably(next_of(parts.file, next.turn), text, IfExists::replace);
   reservation.touch();
   parts.ledger.settle(std::move(reservation).spend(), to_hex(sha256(text)));
-  std::filesystem::rename(next_of(parts.file), parts.file);
-  sync_folder_of(parts.file);
+  // If it is gone, another process was quicker to move it.
+  moved(next_of(parts.file, next.turn), parts.file);
 }
 
 }  // namespace shoal::session

@@ -115,7 +115,7 @@ TEST_F(GuardedState, ACrashAfterTheTurnWasSettledLosesNothing) {
   { StateTurn(file(), "holdout").finish(R"({"n": 1})"); }
   const std::string next = read_file(file());
   write_file_durably(file(), old, IfExists::replace);
-  write_file_durably(file().string() + ".next", next, IfExists::replace);
+  write_file_durably(file().string() + ".next-1", next, IfExists::replace);
   StateTurn turn(file(), "holdout");
   EXPECT_EQ(turn.info().state, R"({"n":1})");
   turn.finish(R"({"n": 2})");
@@ -130,7 +130,17 @@ TEST_F(GuardedState, AFileBesideThatWasNotSettledIsNotUsed) {
   std::string forged = read_file(file());
   forged.replace(forged.find("\"n\":1"), 5, "\"n\":9");
   write_file_durably(file(), old, IfExists::replace);
-  write_file_durably(file().string() + ".next", forged, IfExists::replace);
+  write_file_durably(file().string() + ".next-1", forged, IfExists::replace);
+  EXPECT_EQ(code([&] { StateTurn(file(), "holdout"); }), ErrorCode::conflict);
+}
+
+// Nor is a file in place that is not what its last turn was settled with.
+TEST_F(GuardedState, AChangedFileIsRefused) {
+  create();
+  { StateTurn(file(), "holdout").finish(R"({"n": 1})"); }
+  std::string changed = read_file(file());
+  changed.replace(changed.find("\"n\":1"), 5, "\"n\":0");
+  write_file_durably(file(), changed, IfExists::replace);
   EXPECT_EQ(code([&] { StateTurn(file(), "holdout"); }), ErrorCode::conflict);
 }
 

@@ -23,15 +23,17 @@ lineage = "visits-1"
 [privacy]
 unit = "person"
 neighbors = "add_remove"
-max_groups_per_person = 5
-max_rows_per_group = 10
 [budget]
 epsilon = 10
 delta = 1e-6
+ledger = "visits.ledger"
 [table.visits]
 source = "visits.parquet"
 format = "parquet"
 person_column = "person_id"
+max_rows_per_person = 20
+max_groups_per_person = 5
+max_rows_per_group = 10
 [table.visits.column]
 person_id = { type = "integer" }
 city = { type = "text", categories = ["Lyon", "Nantes", "Paris"] }
@@ -49,7 +51,8 @@ constexpr const char* kQuestions[] = {
     "max_groups_contributed = 2) ward, city, COUNT(*), SUM(cost), STDDEV(nights) FROM visits GROUP "
     "BY GROUPING SETS ((ward), (city), (ward, city))",
     "SELECT MEDIAN(cost), PERCENTILE(cost, 0.9), MAX(nights) FROM visits WHERE nights > 1",
-    "SELECT AVG(total) FROM (SELECT person_id, SUM(cost) AS total FROM visits GROUP BY person_id)"};
+    "SELECT AVG(total, bounds => (0, 9000)) FROM (SELECT person_id, SUM(cost) AS total FROM visits "
+    "GROUP BY person_id)"};
 
 constexpr int kRounds = 100;
 

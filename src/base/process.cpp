@@ -39,8 +39,15 @@ bool is_number(std::string_view text) {
 }  // namespace
 
 std::string process_identity() {
+  // Read once, and again in a process that was forked since.
+  thread_local pid_t known = 0;
+  thread_local std::string identity;
+  if (known == ::getpid()) return identity;
   const std::string pid = std::to_string(::getpid());
-  return boot_id() + ":" + pid + ":" + start_time(pid).value_or("?");
+  const std::optional<std::string> start = start_time(pid);
+  identity = boot_id() + ":" + pid + ":" + start.value_or("?");
+  if (start) known = ::getpid();
+  return identity;
 }
 
 bool process_is_gone(std::string_view identity) {

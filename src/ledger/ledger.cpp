@@ -267,11 +267,9 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& r
   if (!privacy::fits(budget, privacy::add(entry.totals.charge(), entry.charge)))
     refuse(budget, entry.totals, entry.charge);
   entry.totals = plus(entry.totals, entry.charge);
-  entry.body = Json{{"event", Json::parse(privacy::to_json(request.event))},
-                    {"description", request.description},
-                    {"policy", request.policy_digest},
-                    {"accountant", privacy::kAccountantVersion}}
-                   .dump();
+  entry.body = fmt::format(R"({{"event":{},"description":{},"policy":{},"accountant":{}}})",
+                           privacy::to_json(request.event), Json(request.description).dump(),
+                           Json(request.policy_digest).dump(), privacy::kAccountantVersion);
   const Entry written = append(std::move(entry));
   return Held{written.seq, written.holder, request.event};
 }

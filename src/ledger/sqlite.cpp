@@ -29,15 +29,24 @@ Connection::Connection(const std::filesystem::path& path, bool create, const std
 }
 
 Connection::Connection(Connection&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+    : path_(std::move(other.path_)),
+      handle_(std::exchange(other.handle_, nullptr)),
+      idle_(std::exchange(other.idle_, {})) {}
 
 Connection& Connection::operator=(Connection&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(handle_, other.handle_);
+  std::swap(idle_, other.idle_);
   return *this;
 }
 
-Connection::~Connection() { sqlite3_close_v2(handle_); }
+Connection::~Connection() { close(); }
+
+void Connection::close() {
+  for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
+  idle_.clear();
+  sqlite3_close_v2(std::exchange(handle_, nullptr));
+}
 
 void Connection::run(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
@@ -83,12 +92,25 @@ void Connection::fail(int code) const {
   }
 }
 
-Statement::Statement(const Connection& connection, const char* sql) : connection_(connection) {
-  const int code = sqlite3_prepare_v2(connection.handle(), sql, -1, &statement_, nullptr);
+Statement::Statement(const Connection& connection, const char* sql)
+    : connection_(connection), sql_(sql) {
+  const auto idle = connection.idle_.find(sql_);
+  if (idle != connection.idle_.end()) {
+    statement_ = idle->second;
+    connection.idle_.erase(idle);
+    return;
+  }
+  const int code = sqlite3_prepare_v3(connection.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                      &statement_, nullptr);
   if (code != SQLITE_OK) connection.fail(code);
 }
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
+// What went wrong was told by step(): the code of the reset says it once more.
+Statement::~Statement() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+  if (!connection_.idle_.emplace(sql_, statement_).second) sqlite3_finalize(statement_);
+}
 
 Statement& Statement::bind(int index, std::int64_t value) {
   const int code = sqlite3_bind_int64(statement_, index, value);
@@ -133,7 +155,7 @@ std::string Statement::text(int column) const {
 }
 
 Transaction::Transaction(Connection& connection) : connection_(connection) {
-  connection_.run("BEGIN IMMEDIATE");
+  Statement(connection_, "BEGIN IMMEDIATE").step();
 }
 
 Transaction::~Transaction() {
@@ -141,7 +163,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  connection_.run("COMMIT");
+  Statement(connection_, "COMMIT").step();
   open_ = false;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,12 +34,19 @@ class Connection {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  friend class Statement;
+  void close();
+
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
+  // Statements that are not in use, by their text: preparing one takes longer than running it.
+  mutable std::map<std::string, sqlite3_stmt*, std::less<>> idle_;
 };
 
+// The connection must stay where it is while the statement lives.
 class Statement {
  public:
+  // The text must outlive the statement.
   Statement(const Connection& connection, const char* sql);
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
@@ -57,6 +65,7 @@ class Statement {
 
  private:
   const Connection& connection_;
+  std::string_view sql_;  // as the caller keeps it
   sqlite3_stmt* statement_ = nullptr;
 };
 

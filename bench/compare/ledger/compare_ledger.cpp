@@ -1,6 +1,6 @@
 // What the ledger takes beside SQLite itself: a question's two durable commits, in Shoal with the
-// chain, the filter, the checks of keys and holders, and in bare SQLite as two plain rows of the
-// same size. Both take turns, in files of one folder.
+// chain, the filter and the checks of keys and holders, and in bare SQLite as two rows of the same
+// size in the same table. They take turns, in files of one folder.
 //   build/bench/bench/compare/ledger/compare_ledger [questions] [folder]
 #include <shoal/ledger/ledger.hpp>
 
@@ -24,17 +24,18 @@ using namespace shoal;
 constexpr std::size_t kAnswerBytes = 800;
 constexpr std::size_t kEventBytes = 300;
 
+constexpr const char* kInsert =
+    "INSERT INTO entry VALUES (?1, '2026-01-01T00:00:00Z', 'bench', ?2, ?3, ?4, ?5, ?6, ?7, 1, 1, "
+    "1, 1, 1, ?5, 1, 1, 1, 1, 1)";
+
 class BareSqlite {
  public:
+  // A file that has the ledger's table.
   explicit BareSqlite(const std::filesystem::path& file) {
     check(sqlite3_open(file.c_str(), &database_));
     run("PRAGMA journal_mode = WAL");
     run("PRAGMA synchronous = FULL");
-    run("CREATE TABLE entry(seq INTEGER PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, body "
-        "TEXT NOT NULL) STRICT");
-    run("CREATE UNIQUE INDEX entry_key ON entry(key, kind)");
-    check(sqlite3_prepare_v2(database_, "INSERT INTO entry(key, kind, body) VALUES (?1, ?2, ?3)",
-                             -1, &insert_, nullptr));
+    check(sqlite3_prepare_v2(database_, kInsert, -1, &insert_, nullptr));
   }
   BareSqlite(const BareSqlite&) = delete;
   BareSqlite& operator=(const BareSqlite&) = delete;
@@ -44,8 +45,8 @@ class BareSqlite {
   }
 
   void ask(const std::string& key) {
-    write(key, "reserve", std::string(kEventBytes, 'e'));
-    write(key, "settle", std::string(kAnswerBytes, 'a'));
+    write(key, "reserve", std::string(kEventBytes, 'e'), next_);
+    write(key, "settle", std::string(kAnswerBytes, 'a'), next_ - 1);
   }
 
  private:
@@ -56,11 +57,19 @@ class BareSqlite {
   void run(const char* sql) const {
     check(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr));
   }
-  void write(const std::string& key, const char* kind, const std::string& body) const {
+  void bind(int index, const std::string& text) const {
+    check(sqlite3_bind_text(insert_, index, text.c_str(), -1, SQLITE_TRANSIENT));
+  }
+  void write(const std::string& key, const char* kind, const std::string& body,
+             std::int64_t reservation) {
     run("BEGIN IMMEDIATE");
-    sqlite3_bind_text(insert_, 1, key.c_str(), -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(insert_, 2, kind, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(insert_, 3, body.c_str(), -1, SQLITE_TRANSIENT);
+    check(sqlite3_bind_int64(insert_, 1, next_++));
+    bind(2, kind);
+    check(sqlite3_bind_int64(insert_, 3, reservation));
+    bind(4, key);
+    bind(5, std::string(64, 'd'));
+    bind(6, std::string(60, 'h'));
+    bind(7, body);
     check(sqlite3_step(insert_));
     check(sqlite3_reset(insert_));
     run("COMMIT");
@@ -68,6 +77,7 @@ class BareSqlite {
 
   sqlite3* database_ = nullptr;
   sqlite3_stmt* insert_ = nullptr;
+  std::int64_t next_ = 2;  // after the account's
 };
 
 class ShoalLedger {
@@ -129,6 +139,7 @@ int main(int argc, char** argv) {
   Times bare;
   Times shoal;
   {
+    { const ShoalLedger made(folder / "bare.db"); }
     BareSqlite sqlite(folder / "bare.db");
     ShoalLedger ledger(folder / "shoal.ledger");
     for (int i = 0; i < questions; ++i) {

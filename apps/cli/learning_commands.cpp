@@ -117,12 +117,16 @@ void add_train(CLI::App& app) {
       "Example: shoal train adult.toml --target income --epsilon 1 --delta 1e-9 -o model.json");
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--target", options.target, "the column to predict")->required();
-  command->add_option("--model", options.model, "logistic, svm or linear")->capture_default_str();
-  command->add_option("--method", options.method, "auto, objective or output")
+  command->add_option("--model", options.model, "logistic, svm, linear or softmax")
+      ->capture_default_str();
+  command
+      ->add_option("--method", options.method,
+                   "auto, objective, output, amp, gradient, sgd, ftrl or bolt_on")
       ->capture_default_str();
   command
       ->add_option("--rule", options.rule,
-                   "of objective perturbation: tight, chaudhuri, kifer, redberg or lecture_notes")
+                   "of objective: tight, chaudhuri, kifer, redberg or lecture_notes; of amp: tight "
+                   "or published")
       ->capture_default_str();
   command->add_option("--epsilon", options.epsilon, "how much it may leak");
   command->add_option("--delta", options.delta, "the chance that it leaks more; 0: never");
@@ -136,6 +140,14 @@ void add_train(CLI::App& app) {
   command->add_option("--radius", options.radius, "confine the weights to a ball");
   command->add_option("--weight-norm", options.weight_norm, "a public guess of the weights' length")
       ->capture_default_str();
+  command->add_option("--rows", options.rows, "a public guess of how many rows there are");
+  command->add_option("--steps", options.steps, "of gradient methods: how many");
+  command->add_option("--step-size", options.step_size, "of gradient methods: a row's step");
+  command->add_option("--momentum", options.momentum, "of gradient methods, from 0 to 0.999");
+  command->add_option("--clip", options.clip, "of gradient methods: a row's gradient at most");
+  command->add_option("--rate", options.rate, "of sgd: the chance of a row to be in a step");
+  command->add_option("--passes", options.passes, "of bolt_on: how often each row is seen");
+  command->add_option("--batch", options.batch, "of bolt_on: how many rows a step sees");
   command->add_option("--key", arguments->key, "a key of your own makes it a new training");
   command->add_option("-o,--output", arguments->output,
                       "write the model to this file, which must not exist");

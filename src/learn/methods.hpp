@@ -14,5 +14,20 @@ std::vector<double> train(const ObjectivePerturbation& method, const Problem& pr
 std::vector<double> train(const OutputPerturbation& method, const Problem& problem,
                           const RowSource& rows, random::BitSource& bits,
                           const FitOptions& options);
+std::vector<double> train(const MinimaPerturbation& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const GradientDescent& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const SampledDescent& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const PrefixDescent& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const BoltOnDescent& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
 
 }  // namespace shoal::learn

@@ -1,5 +1,5 @@
-// Training by objective and by output perturbation: draw, minimise with a certificate, put on the
-// grid, add noise.
+// Training by objective perturbation, approximate minima and output perturbation: draw, minimise
+// with a certificate, put on the grid, add noise.
 #include "learn/methods.hpp"
 
 #include <shoal/base/error.hpp>
@@ -22,12 +22,12 @@ struct LinearTerm {
   double rounding;  // the distance from the ideal draw is at most this
 };
 
-LinearTerm draw_linear_term(const ObjectivePerturbation& method, std::size_t dimension,
+LinearTerm draw_linear_term(NoiseShape shape, double scale, std::size_t dimension,
                             random::BitSource& bits) {
-  const int exponent = std::ilogb(method.scale) - kNoiseDigits;
-  const double steps = std::ldexp(method.scale, -exponent);  // exact: a power of two
+  const int exponent = std::ilogb(scale) - kNoiseDigits;
+  const double steps = std::ldexp(scale, -exponent);  // exact: a power of two
   std::vector<Int128> drawn;
-  if (method.shape == NoiseShape::norm) {
+  if (shape == NoiseShape::norm) {
     drawn = random::sample_norm_noise(steps, static_cast<std::int64_t>(dimension), bits);
   } else {
     const random::RoundedNormalSampler sampler(steps);
@@ -65,16 +65,32 @@ std::vector<double> minimiser(const RowSource& rows, const Problem& problem,
   return std::move(solution.weights);
 }
 
+// The minimiser with a random linear term, at most residual / l2 from the ideal one, rounding of
+// the term included.
+std::vector<double> perturbed_minimiser(const RowSource& rows, const Problem& problem,
+                                        NoiseShape shape, double scale, double l2, double residual,
+                                        random::BitSource& bits, const FitOptions& options) {
+  LinearTerm term = draw_linear_term(shape, scale, problem.dimension, bits);
+  const double left = numeric::subtract_down(residual, term.rounding);
+  SHOAL_CHECK(left > 0);
+  return minimiser(rows, problem, std::move(term.values), l2, left, options);
+}
+
 }  // namespace
 
 std::vector<double> train(const ObjectivePerturbation& method, const Problem& problem,
                           const RowSource& rows, random::BitSource& bits,
                           const FitOptions& options) {
-  LinearTerm term = draw_linear_term(method, problem.dimension, bits);
-  const double residual = numeric::subtract_down(method.residual, term.rounding);
-  SHOAL_CHECK(residual > 0);
-  const std::vector<double> weights =
-      minimiser(rows, problem, std::move(term.values), method.l2, residual, options);
+  const std::vector<double> weights = perturbed_minimiser(
+      rows, problem, method.shape, method.scale, method.l2, method.residual, bits, options);
+  return project(problem.set, add_output_noise(weights, method.output, bits));
+}
+
+std::vector<double> train(const MinimaPerturbation& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options) {
+  const std::vector<double> weights = perturbed_minimiser(
+      rows, problem, NoiseShape::gaussian, method.sigma, method.l2, method.residual, bits, options);
   return project(problem.set, add_output_noise(weights, method.output, bits));
 }
 

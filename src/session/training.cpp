@@ -31,7 +31,15 @@ std::string training_digest(const TrainingPlan& plan, const catalog::Policy& pol
 }
 
 double l2_of(const learn::Method& method) {
-  return std::visit([](const auto& one) { return one.l2; }, method);
+  return std::visit(
+      [](const auto& one) {
+        if constexpr (requires { one.path; }) {
+          return one.path.l2;
+        } else {
+          return one.l2;
+        }
+      },
+      method);
 }
 
 learn::Model model_of(const TrainingPlan& plan, const catalog::Policy& policy,

@@ -1,3 +1,5 @@
+#include "session/gradient_plan.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/session/session.hpp>
@@ -75,8 +77,17 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
     if (method == "output") return learn::Squared{};
     return learn::Huber{1};
   }
+  if (model == "softmax") {
+    if (classes < 3) {
+      refuse(
+          fmt::format("softmax learns three classes or more, and the target {} has {}; use "
+                      "--model {}",
+                      target.column, classes_of(target), classes == 2 ? "logistic" : "linear"));
+    }
+    return learn::Softmax{classes};
+  }
   throw Error(ErrorCode::unsupported,
-              fmt::format("there is no model {}; models are logistic, svm and linear",
+              fmt::format("there is no model {}; models are logistic, svm, linear and softmax",
                           printable(model, 40)));
 }
 
@@ -108,16 +119,15 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   const Epsilon epsilon(plan.epsilon);
   const Delta delta(plan.delta);
   if (options.method == "output") {
-    // Where noise and shrinking harm alike, for weights as long as guessed.
-    const double d = static_cast<double>(plan.problem.dimension);
-    const double l2 =
-        options.l2.value_or(std::sqrt(d) * learn::gradient_bound(plan.problem) *
-                            std::max(1.0, 4 / plan.epsilon) * 10 / options.weight_norm);
-    return learn::calibrate_output(plan.problem, neighbors, epsilon, delta, l2);
+    return learn::calibrate_output(
+        plan.problem, neighbors, epsilon, delta,
+        options.l2.value_or(default_output_l2(plan.problem, epsilon, options.weight_norm)));
   }
+  if (const auto method = gradient_method(plan.problem, options, neighbors, epsilon, delta))
+    return *method;
   if (options.method != "auto" && options.method != "objective") {
-    refuse(fmt::format("there is no method {}; methods are auto, objective and output",
-                       printable(options.method, 40)));
+    refuse(fmt::format("there is no method {}; methods are auto, objective, output{}",
+                       printable(options.method, 40), kGradientMethods));
   }
   learn::ObjectiveOptions objective;
   objective.rule = learn::parse_objective_rule(options.rule);
@@ -128,6 +138,9 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
 
 std::string reason_of(const TrainOptions& options) {
   if (options.method != "auto") return "as asked";
+  if (options.model == "softmax")
+    return "softmax has one linear prediction a class, for which objective perturbation has no "
+           "proof; chosen by public facts alone";
   return "the loss is smooth and a function of one linear prediction, where objective perturbation "
          "adds least noise; chosen by public facts alone";
 }
@@ -136,13 +149,6 @@ bool has_categories(const learn::Pipeline& pipeline) {
   return std::any_of(pipeline.features.begin(), pipeline.features.end(), [](const auto& one) {
     return std::holds_alternative<learn::CategoryFeature>(one);
   });
-}
-
-std::string noise_text(const learn::OutputNoise& noise) {
-  return fmt::format("{} noise of {} {} on a grid of 2^{}",
-                     noise.shape == learn::NoiseShape::gaussian ? "rounded Gaussian" : "norm",
-                     noise.shape == learn::NoiseShape::gaussian ? "sigma" : "scale",
-                     format_rounded(std::ldexp(noise.scale, noise.exponent), 4), noise.exponent);
 }
 
 }  // namespace
@@ -173,6 +179,8 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
                     .delta = delta_of_options(policy, options),
                     .event = privacy::event::Compose{}};
   plan.problem.loss = loss_of(options.model, options.method, plan.target);
+  if (options.model == "softmax")
+    plan.problem.label_bound = static_cast<double>(plan.target.categories.size());
   plan.problem.regulariser.l1 = options.l1;
   plan.problem.dimension = learn::dimension(plan.pipeline);
   plan.problem.row_norm = plan.pipeline.row_norm;
@@ -185,7 +193,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
 
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
   std::string text = fmt::format("model      {} ({} loss), {} weights\n", plan.model,
-                                 learn::name(plan.problem.loss), plan.problem.dimension);
+                                 learn::name(plan.problem.loss), weight_count(plan.problem));
   text += fmt::format("target     {} ({})\n", plan.target.column, classes_of(plan.target));
   text += fmt::format("features   {} of {} columns, rows clipped to norm {}{}\n",
                       plan.problem.dimension, plan.pipeline.features.size(),
@@ -202,10 +210,11 @@ std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
         format_rounded(method->l2, 6));
     text += fmt::format("released   with {}, which hides the solver's rounding\n",
                         noise_text(method->output));
+  } else if (const auto* output = std::get_if<learn::OutputPerturbation>(&plan.method)) {
+    text += fmt::format("noise      {} on the weights, l2 weight {}\n", noise_text(output->output),
+                        format_rounded(output->l2, 6));
   } else {
-    const auto& output = std::get<learn::OutputPerturbation>(plan.method);
-    text += fmt::format("noise      {} on the weights, l2 weight {}\n", noise_text(output.output),
-                        format_rounded(output.l2, 6));
+    text += describe_gradient_noise(plan.method);
   }
   text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
   text += fmt::format(

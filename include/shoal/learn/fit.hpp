@@ -7,10 +7,15 @@
 // the variant.
 #pragma once
 
+#include <shoal/learn/approximate_minima.hpp>
+#include <shoal/learn/bolt_on.hpp>
+#include <shoal/learn/gradient_descent.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/learn/output_perturbation.hpp>
+#include <shoal/learn/prefix_descent.hpp>
 #include <shoal/learn/problem.hpp>
 #include <shoal/learn/rows.hpp>
+#include <shoal/learn/sampled_descent.hpp>
 #include <shoal/privacy/reservation.hpp>
 #include <shoal/random/bit_source.hpp>
 
@@ -22,7 +27,8 @@
 
 namespace shoal::learn {
 
-using Method = std::variant<ObjectivePerturbation, OutputPerturbation>;
+using Method = std::variant<ObjectivePerturbation, OutputPerturbation, MinimaPerturbation,
+                            GradientDescent, SampledDescent, PrefixDescent, BoltOnDescent>;
 
 struct FitOptions {
   unsigned threads = 0;  // 0: one a core; the result does not depend on it
@@ -36,7 +42,7 @@ struct Fitted {
   privacy::SpentReservation spent;
 };
 
-// "objective", "output".
+// "objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on".
 std::string_view name(const Method& method);
 
 // Throws invalid_argument or unsupported for a problem that the method cannot take.

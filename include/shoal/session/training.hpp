@@ -7,6 +7,7 @@
 #include <shoal/learn/model.hpp>
 #include <shoal/privacy/event.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,9 +18,9 @@ namespace shoal::session {
 struct TrainOptions {
   std::string table = {};  // empty: the policy's only private table
   std::string target = {};
-  std::string model = "logistic";          // logistic, svm, linear
-  std::string method = "auto";             // auto, objective, output
-  std::string rule = "tight";              // of objective perturbation
+  std::string model = "logistic";          // logistic, svm, linear, softmax
+  std::string method = "auto";             // auto, or as learn::name calls them
+  std::string rule = "tight";              // of objective perturbation and approximate minima
   std::optional<double> epsilon = {};      // none: the policy's default
   std::optional<double> delta = {};        // none: the policy's default, else pure
   std::vector<std::string> features = {};  // none: every column with public bounds or categories
@@ -29,6 +30,15 @@ struct TrainOptions {
   double l1 = 0;
   std::optional<double> radius = {};  // confines the weights to an l2_ball
   double weight_norm = 10;            // a public guess of the weights' length, for the choice of l2
+  std::optional<double> rows = {};    // a public guess of their number; none: as the method has it
+  // Of the gradient methods; none: as the method has it.
+  std::optional<std::int64_t> steps = {};
+  std::optional<double> step_size = {};  // of one row
+  std::optional<double> momentum = {};
+  std::optional<double> clip = {};          // of a row's gradient
+  std::optional<double> rate = {};          // the chance of a row to be in a sample
+  std::optional<std::int64_t> passes = {};  // of bolt_on
+  std::optional<std::int64_t> batch = {};
 };
 
 // What a training will do and cost. The same whatever the rows say.

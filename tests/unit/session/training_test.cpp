@@ -92,10 +92,13 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
       Session session(policy_);
       test::SeededSource bits(3);
       TrainOptions asked = options();
-      asked.epsilon = 0.5;
-      asked.delta = 1e-7;
-      for (const char* method : {"objective", "output"}) {
+      asked.steps = 20;
+      asked.epsilon = 0.1;
+      asked.delta = 1e-8;
+      for (const char* method :
+           {"objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on"}) {
         for (const char* model : {"logistic", "svm", "linear"}) {
+          if (std::string(method) == "bolt_on" && std::string(neighbors) == "add_remove") continue;
           asked.method = method;
           asked.model = model;
           asked.target = asked.model == "linear" ? "age" : "rich";
@@ -106,6 +109,78 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
         }
       }
     }
+  }
+}
+
+// What gradients cost is their noise's event, or what the accountant certified of the plan.
+TEST_F(TrainingTest, GradientMethodsSayWhatTheyDo) {
+  const Session session(policy_);
+  TrainOptions asked = options();
+  asked.steps = 10;
+  const auto event_of = [&](const char* method) {
+    asked.method = method;
+    const TrainingPlan plan = session.explain_training(asked);
+    EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos) << method;
+    return privacy::to_json(plan.event);
+  };
+  EXPECT_NE(event_of("gradient").find("{\"repeat\":{\"count\":10,\"event\":{\"gaussian\""),
+            std::string::npos);
+  EXPECT_NE(event_of("ftrl").find("{\"gaussian\""), std::string::npos);
+  EXPECT_NE(event_of("sgd").find("{\"epsilon_delta\""), std::string::npos);
+  EXPECT_NE(event_of("amp").find("{\"epsilon_delta\""), std::string::npos);
+  EXPECT_EQ(test::code_of([&] { event_of("bolt_on"); }), ErrorCode::unsupported);
+}
+
+// Three classes by age; what is missing or not listed has no label. At this epsilon a model that
+// learns is far above the share of the largest class.
+TEST_F(TrainingTest, SoftmaxTrainsPredictsAndEvaluates) {
+  test::SeededSource bits(4);
+  std::string rows = "age,band\n";
+  for (int i = 0; i < 6000; ++i) {
+    const auto age = bits.next_bits(6);
+    rows += fmt::format("{},{}\n", age, age < 16 ? "young" : age < 48 ? "middle" : "old");
+  }
+  rows += "7,\n,young\n30,ancient\n";
+  write_file_durably(folder_.path() / "people.csv", rows, IfExists::replace);
+  write_file_durably(
+      policy_,
+      "[dataset]\nname = \"people\"\nlineage = \"people-2\"\n"
+      "[privacy]\nunit = \"row\"\nneighbors = \"add_remove\"\n"
+      "[budget]\nepsilon = 50\ndelta = 1e-5\nledger = \"l.db\"\n[query]\ntime_steps = 0\n"
+      "[table.people]\nsource = \"people.csv\"\nformat = \"csv\"\n"
+      "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 63]\n"
+      "[table.people.column.band]\ntype = \"text\"\n"
+      "categories = [\"young\", \"middle\", \"old\"]\n",
+      IfExists::replace);
+  Session session(policy_);
+  TrainOptions asked;
+  asked.target = "band";
+  asked.model = "softmax";
+  asked.epsilon = 8;
+  asked.delta = 1e-6;
+  asked.row_norm = 1.5;
+  asked.weight_norm = 30;
+  for (const char* method : {"auto", "gradient", "sgd", "ftrl"}) {
+    asked.method = method;
+    asked.steps = 100;
+    const TrainingPlan plan = session.explain_training(asked);
+    EXPECT_NE(describe(plan, session.policy()).find("6 weights"), std::string::npos);
+    const learn::Model model = session.train(asked, "", {}, bits);
+    ASSERT_EQ(model.weights.size(), 6);
+    EXPECT_EQ(learn::model_from_json(learn::to_json(model)), model);
+    learn::Evaluator evaluator(model);
+    for (int age = 0; age < 64; ++age) {
+      const data::Cell features{.number = static_cast<double>(age)};
+      const data::Cell label{.category = age < 16 ? 0 : age < 48 ? 1 : 2};
+      evaluator.add(std::vector<data::Cell>{features, label});
+    }
+    EXPECT_GT(evaluator.result().accuracy, 0.65) << method;
+    const std::vector<data::Cell> oldest = {data::Cell{.number = 63}};
+    EXPECT_EQ(learn::describe_label(model.target, learn::predict(model, oldest).label), "old");
+  }
+  for (const char* method : {"objective", "output", "amp", "bolt_on"}) {
+    asked.method = method;
+    EXPECT_EQ(test::code_of([&] { session.explain_training(asked); }), ErrorCode::unsupported);
   }
 }
 
@@ -123,6 +198,16 @@ TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
   EXPECT_EQ(refused([](auto& o) { o.model = "forest"; }), ErrorCode::unsupported);
   EXPECT_EQ(refused([](auto& o) { o.method = "magic"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.rule = "magic"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.model = "softmax"; }), ErrorCode::invalid_argument);
+  for (const char* method : {"amp", "gradient", "sgd", "ftrl"}) {
+    EXPECT_EQ(refused([&](auto& o) { o.method = method, o.delta = 0; }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(refused([&](auto& o) { o.method = method, o.rows = 0; }),
+              ErrorCode::invalid_argument);
+  }
+  EXPECT_EQ(refused([](auto& o) { o.method = "sgd", o.rate = 2; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "gradient", o.steps = -1; }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.row_norm = -1; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.epsilon = 4; }), ErrorCode::refused_by_policy);

@@ -1,0 +1,106 @@
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/learn/descent.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal::learn {
+namespace {
+
+// Weights stay in this range, so that nothing on the way overflows.
+constexpr double kMostWeight = 0x1p100;
+// What the rows themselves are trusted to add to the curvature, as in objective perturbation.
+constexpr double kGuessedRows = 20;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+void check_range(std::string_view what, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  refuse(fmt::format("the {} is {}; it must be from {} to {}", what, format_number(value),
+                     format_number(least), format_number(most)));
+}
+
+// Smooth losses: half of what can overshoot. Others: that of the subgradient method.
+double default_row_step(const Problem& problem, double steps, double momentum, double weight_norm) {
+  const double smooth = smoothness(problem.loss, problem.row_norm);
+  if (std::isfinite(smooth)) return (1 + momentum) / smooth;
+  return weight_norm / (gradient_bound(problem) * std::sqrt(steps));
+}
+
+}  // namespace
+
+DescentPath descent_path(const Problem& problem, const DescentOptions& options,
+                         std::int64_t default_steps, double total_noise) {
+  if (!(options.weight_norm > 0 && std::isfinite(options.weight_norm)))
+    refuse("the guess of the weights' norm must be positive and finite");
+  DescentPath path;
+  path.steps = options.steps.value_or(default_steps);
+  path.row_step = options.row_step ? *options.row_step
+                                   : default_row_step(problem, static_cast<double>(path.steps),
+                                                      options.momentum, options.weight_norm);
+  path.momentum = options.momentum;
+  path.averaged = options.averaged;
+  path.rows = options.rows.value_or(0);
+  if (options.rows && !(*options.rows >= 1))
+    refuse(fmt::format("the guess of the number of rows is {}; it must be at least 1",
+                       format_number(*options.rows)));
+  // Where noise and shrinking harm alike: see useful_l2 of objective perturbation.
+  const double d = static_cast<double>(weight_count(problem));
+  const double smooth = smoothness(problem.loss, problem.row_norm);
+  const double balanced = total_noise * std::sqrt(d) / options.weight_norm -
+                          kGuessedRows * (std::isfinite(smooth) ? smooth : 0);
+  path.l2 = options.l2.value_or(std::max(balanced, 0.0));
+  path.l2 = std::max(path.l2, problem.regulariser.l2);
+  validate(path, problem);
+  return path;
+}
+
+void validate(const DescentPath& path, const Problem& problem) {
+  if (path.steps < 1 || path.steps > kMaxDescentSteps)
+    refuse(fmt::format("there are to be {} steps; from 1 to {} are taken", path.steps,
+                       kMaxDescentSteps));
+  check_range("step size of one row", path.row_step, 0x1p-100, 0x1p100);
+  check_range("momentum", path.momentum, 0, 0.999);
+  check_range("averaged part of the steps", path.averaged, 0, 1);
+  check_range("guess of the number of rows", path.rows, 0, 0x1p50);
+  if (!(path.l2 >= problem.regulariser.l2 && path.l2 <= 0x1p100))
+    refuse(fmt::format("the l2 weight is {}; it must be finite and at least the problem's, {}",
+                       format_number(path.l2), format_number(problem.regulariser.l2)));
+}
+
+Descent::Descent(const Problem& problem, const DescentPath& path, double rows)
+    : problem_(problem),
+      path_(path),
+      step_size_(1 / (std::max(rows, 1.0) / path.row_step + path.l2)),
+      weights_(project(problem.set, std::vector<double>(weight_count(problem), 0.0))),
+      velocity_(weights_.size(), 0.0),
+      sum_(weights_.size(), 0.0) {}
+
+void Descent::step(std::span<const double> gradient) {
+  for (std::size_t j = 0; j < weights_.size(); ++j) {
+    velocity_[j] = path_.momentum * velocity_[j] + gradient[j] + path_.l2 * weights_[j];
+    weights_[j] = std::clamp(weights_[j] - step_size_ * velocity_[j], -kMostWeight, kMostWeight);
+  }
+  if (problem_.regulariser.l1 > 0)
+    weights_ = proximal_point({0, problem_.regulariser.l1}, weights_, step_size_);
+  weights_ = project(problem_.set, weights_);
+  ++taken_;
+  const auto steps = static_cast<double>(path_.steps);
+  if (static_cast<double>(taken_) <= steps - path_.averaged * steps) return;
+  ++summed_;
+  for (std::size_t j = 0; j < weights_.size(); ++j) sum_[j] += weights_[j];
+}
+
+std::vector<double> Descent::result() const {
+  if (summed_ == 0) return weights_;
+  std::vector<double> mean = sum_;
+  for (double& w : mean) w /= static_cast<double>(summed_);
+  return project(problem_.set, mean);
+}
+
+}  // namespace shoal::learn

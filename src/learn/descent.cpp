@@ -35,15 +35,15 @@ double default_row_step(const Problem& problem, double steps, double momentum, d
 }  // namespace
 
 DescentPath descent_path(const Problem& problem, const DescentOptions& options,
-                         std::int64_t default_steps, double total_noise) {
+                         const DescentDefaults& defaults, double total_noise) {
   if (!(options.weight_norm > 0 && std::isfinite(options.weight_norm)))
     refuse("the guess of the weights' norm must be positive and finite");
   DescentPath path;
-  path.steps = options.steps.value_or(default_steps);
+  path.momentum = options.momentum.value_or(defaults.momentum);
+  path.steps = options.steps.value_or(defaults.steps);
   path.row_step = options.row_step ? *options.row_step
                                    : default_row_step(problem, static_cast<double>(path.steps),
-                                                      options.momentum, options.weight_norm);
-  path.momentum = options.momentum;
+                                                      path.momentum, options.weight_norm);
   path.averaged = options.averaged;
   path.rows = options.rows.value_or(0);
   if (options.rows && !(*options.rows >= 1))

@@ -18,7 +18,7 @@ using numeric::divide_up;
 using numeric::multiply_up;
 using numeric::sqrt_up;
 
-constexpr std::int64_t kDefaultSteps = 64;
+constexpr DescentDefaults kDefaults{.steps = 128, .momentum = 0.9};
 // The number of rows has one part in so many of the whole mu^2.
 constexpr double kCountPart = 64;
 
@@ -67,7 +67,7 @@ GradientDescent calibrate_gradient(const Problem& problem, Neighbors neighbors, 
   // Of all steps and the count together, for gradients of norm 1.
   const double total = mechanism::analytic_gaussian_sigma(
       multiply_up(reach, sqrt_up(options.rows ? 1 : 1 + 1 / kCountPart)), epsilon, delta);
-  method.path = descent_path(problem, options, kDefaultSteps, total * method.noise.clip);
+  method.path = descent_path(problem, options, kDefaults, total * method.noise.clip);
   const double ratio = multiply_up(total, sqrt_up(static_cast<double>(method.path.steps)));
   method.noise.exponent = gradient_exponent(method.noise.clip, ratio);
   method.noise.sigma = numeric::step_up(multiply_up(ratio, gradient_sensitivity(method.noise)), 8);

@@ -18,7 +18,7 @@ using numeric::divide_up;
 using numeric::multiply_up;
 using numeric::sqrt_up;
 
-constexpr std::int64_t kDefaultSteps = 64;
+constexpr DescentDefaults kDefaults{.steps = 64, .momentum = 0.5};
 // The number of rows has one part in so many of the whole mu^2.
 constexpr double kCountPart = 64;
 
@@ -75,7 +75,11 @@ PrefixDescent calibrate_prefix(const Problem& problem, Neighbors neighbors, Epsi
   const double reach = neighbors == Neighbors::replace_one ? 2 : 1;
   const double total = mechanism::analytic_gaussian_sigma(
       multiply_up(reach, sqrt_up(options.rows ? 1 : 1 + 1 / kCountPart)), epsilon, delta);
-  method.path = descent_path(problem, options, kDefaultSteps, total * method.noise.clip);
+  // A sum of all batches has noise of about the factor's norm squared.
+  const double log_steps = std::log(static_cast<double>(
+      std::clamp<std::int64_t>(options.steps.value_or(kDefaults.steps), 1, kMaxPrefixSteps)));
+  method.path =
+      descent_path(problem, options, kDefaults, total * method.noise.clip * (1 + log_steps / M_PI));
   if (method.path.steps > kMaxPrefixSteps) {
     refuse(fmt::format("descent in one pass takes at most {} steps, not {}", kMaxPrefixSteps,
                        method.path.steps));

@@ -15,7 +15,7 @@
 namespace shoal::learn {
 namespace {
 
-constexpr std::int64_t kDefaultSteps = 200;
+constexpr DescentDefaults kDefaults{.steps = 512, .momentum = 0.9};
 // The noise of the count beside that of a release that had the whole budget to itself.
 constexpr double kCountFactor = 8;
 // How far the noise may be above the least, relatively, and how closely it is certified.
@@ -69,7 +69,7 @@ SampledDescent calibrate_sampled(const Problem& problem, Neighbors neighbors, Ep
   const double whole = mechanism::analytic_gaussian_sigma(
       neighbors == Neighbors::replace_one ? 2 : 1, epsilon, delta);
   if (!options.descent.rows) method.count_sigma = std::max(kCountFactor * whole, random::kMinScale);
-  method.path = descent_path(problem, options.descent, kDefaultSteps, whole * method.noise.clip);
+  method.path = descent_path(problem, options.descent, kDefaults, whole * method.noise.clip);
   // The decimal that is charged may be a little below the double.
   const privacy::Target target{Epsilon(numeric::step_down(method.epsilon, 4)),
                                Delta(numeric::step_down(method.delta, 4)), neighbors};

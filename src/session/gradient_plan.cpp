@@ -15,7 +15,7 @@ learn::DescentOptions descent_options(const TrainOptions& options) {
   learn::DescentOptions descent;
   descent.steps = options.steps;
   descent.row_step = options.step_size;
-  if (options.momentum) descent.momentum = *options.momentum;
+  descent.momentum = options.momentum;
   descent.l2 = options.l2;
   descent.weight_norm = options.weight_norm;
   descent.rows = options.rows;

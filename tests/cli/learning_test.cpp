@@ -113,6 +113,25 @@ TEST_F(Learning, AHoldoutAndALeaderboardMeasureAModel) {
   EXPECT_NE(shell("shoal holdout ask h.state --train-value 1 --model people.csv").status, 0);
 }
 
+TEST_F(Learning, TrainsByGradients) {
+  for (const std::string method : {"gradient", "sgd", "ftrl", "amp"}) {
+    const std::string model = method + ".json";
+    const Ran trained = shell("shoal train people.toml --target rich --epsilon 1.5 --delta 1e-6 " +
+                              ("--weight-norm 30 --method " + method) + " -o " + model);
+    EXPECT_EQ(trained.status, 0) << trained.errors;
+    EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / model))["method"], method);
+    const Ran measured = shell("shoal evaluate " + model + " people.csv");
+    const auto at = measured.output.find("accuracy");
+    ASSERT_NE(at, std::string::npos) << measured.errors;
+    EXPECT_GT(std::stod(measured.output.substr(at + 8)), 70) << method;
+  }
+  // An exchange of rows keeps their number; coming and going does not.
+  const Ran refused =
+      shell("shoal train people.toml --target rich --epsilon 1 --method bolt_on -o b.json");
+  EXPECT_EQ(refused.status, error_door(ErrorCode::unsupported).exit_status);
+  EXPECT_NE(refused.errors.find("replace_one"), std::string::npos);
+}
+
 TEST_F(Learning, RefusesBeforeAnythingIsSpent) {
   for (const char* wrong :
        {"shoal train people.toml --target rich --epsilon 1",                      // no output

@@ -25,7 +25,7 @@ struct DescentPath {
 struct DescentOptions {
   std::optional<std::int64_t> steps = {};
   std::optional<double> row_step = {};
-  double momentum = 0.9;
+  std::optional<double> momentum = {};
   double averaged = 0.5;
   std::optional<double> l2 = {};
   double weight_norm = 10;          // a public guess of how long the weights are
@@ -33,12 +33,18 @@ struct DescentOptions {
   std::optional<double> clip = {};  // of a row's gradient; none: its bound, where nothing is lost
 };
 
+// What a method takes where nothing is asked for.
+struct DescentDefaults {
+  std::int64_t steps = 0;
+  double momentum = 0;
+};
+
 inline constexpr std::int64_t kMaxDescentSteps = 1'000'000;
 
 // The path for these options. `total_noise` is that of a sum of gradients which had the whole
 // budget to itself: what is learnt from all steps together is about as good.
 DescentPath descent_path(const Problem& problem, const DescentOptions& options,
-                         std::int64_t default_steps, double total_noise);
+                         const DescentDefaults& defaults, double total_noise);
 
 // Throws invalid_argument for parts out of range.
 void validate(const DescentPath& path, const Problem& problem);

@@ -30,7 +30,7 @@ double rate(const SampledDescent& method);
 
 struct SampledOptions {
   DescentOptions descent = {};
-  double rate = 1.0 / 16;  // rounded up to units
+  double rate = 1.0 / 32;  // rounded up to units
 };
 
 // Throws invalid_argument, naming condition and remedy: a delta of 0, a rate not above 0 and at

@@ -99,6 +99,8 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
            {"objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on"}) {
         for (const char* model : {"logistic", "svm", "linear"}) {
           if (std::string(method) == "bolt_on" && std::string(neighbors) == "add_remove") continue;
+          // The plan of samples is worked out anew each time, which takes a while.
+          if (std::string(method) == "sgd" && std::string(model) != "logistic") continue;
           asked.method = method;
           asked.model = model;
           asked.target = asked.model == "linear" ? "age" : "rich";

@@ -9,7 +9,7 @@
 namespace shoal::learn {
 
 std::string_view name(const Method& method) {
-  constexpr std::string_view kNames[] = {"objective", "output"};
+  constexpr std::string_view kNames[] = {"objective", "output", "adassp"};
   static_assert(std::variant_size_v<Method> == std::size(kNames));
   return kNames[method.index()];
 }

@@ -14,5 +14,7 @@ std::vector<double> train(const ObjectivePerturbation& method, const Problem& pr
 std::vector<double> train(const OutputPerturbation& method, const Problem& problem,
                           const RowSource& rows, random::BitSource& bits,
                           const FitOptions& options);
+std::vector<double> train(const AdaSsp& method, const Problem& problem, const RowSource& rows,
+                          random::BitSource& bits, const FitOptions& options);
 
 }  // namespace shoal::learn

@@ -7,6 +7,7 @@
 // the variant.
 #pragma once
 
+#include <shoal/learn/adassp.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/learn/output_perturbation.hpp>
 #include <shoal/learn/problem.hpp>
@@ -22,7 +23,7 @@
 
 namespace shoal::learn {
 
-using Method = std::variant<ObjectivePerturbation, OutputPerturbation>;
+using Method = std::variant<ObjectivePerturbation, OutputPerturbation, AdaSsp>;
 
 struct FitOptions {
   unsigned threads = 0;  // 0: one a core; the result does not depend on it
@@ -36,7 +37,7 @@ struct Fitted {
   privacy::SpentReservation spent;
 };
 
-// "objective", "output".
+// "objective", "output", "adassp".
 std::string_view name(const Method& method);
 
 // Throws invalid_argument or unsupported for a problem that the method cannot take.

@@ -61,11 +61,13 @@ void train(const TrainArguments& arguments) {
   }
   write_file_durably(arguments.output, learn::to_json(model), IfExists::refuse);
   const session::BudgetReport budget = session.budget();
+  const std::string risk = session::expected_risk(session.explain_training(arguments.options));
   print_text(
       fmt::format("  model   {} ({} weights)\n  left    one question of epsilon {} (of {} in "
-                  "total)\n  means   {}\n",
+                  "total)\n{}  means   {}\n",
                   arguments.output, model.weights.size(), format_rounded(budget.epsilon_left, 6),
-                  format_number(budget.total.epsilon.value()), model.privacy.statement));
+                  format_number(budget.total.epsilon.value()),
+                  risk.empty() ? "" : "  risk    " + risk + "\n", model.privacy.statement));
 }
 
 // The cells of a CSV file's records, column by column as a model wants them.
@@ -148,11 +150,15 @@ void evaluate(const std::string& model_path, const std::string& rows_path) {
   const learn::Evaluation found = evaluator.result();
   std::string text = fmt::format("  rows       {}", found.rows);
   if (found.unlabelled > 0) text += fmt::format(" ({} more have no known label)", found.unlabelled);
-  text += fmt::format("\n  mean loss  {}\n", format_rounded(found.mean_loss, 5));
+  text += fmt::format(
+      "\n  risk       {} (mean {} loss; on new rows from {} to {} with confidence 95 %)\n",
+      format_rounded(found.mean_loss, 5), learn::name(model.loss),
+      format_rounded(found.risk.lower, 5), format_rounded(found.risk.upper, 5));
   if (!model.target.categories.empty()) {
-    text += fmt::format("  accuracy   {} % (the most frequent class alone: {} %)\n",
-                        format_rounded(100 * found.accuracy, 4),
-                        format_rounded(100 * found.majority, 4));
+    text += fmt::format(
+        "  accuracy   {} % (on new rows from {} to {}; the most frequent class alone: {} %)\n",
+        format_rounded(100 * found.accuracy, 4), format_rounded(100 * found.accuracy_lower, 4),
+        format_rounded(100 * found.accuracy_upper, 4), format_rounded(100 * found.majority, 4));
   } else {
     text += fmt::format("  error      {} (root mean square)\n",
                         format_rounded(found.root_mean_square, 5));
@@ -174,7 +180,7 @@ void add_train(CLI::App& app) {
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--target", options.target, "the column to predict")->required();
   command->add_option("--model", options.model, "logistic, svm or linear")->capture_default_str();
-  command->add_option("--method", options.method, "auto, objective or output")
+  command->add_option("--method", options.method, "auto, objective, output or adassp")
       ->capture_default_str();
   command
       ->add_option("--rule", options.rule,

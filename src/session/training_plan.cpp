@@ -72,7 +72,7 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
                          target.column, classes_of(target)));
     }
     // Labels lie in [-1, 1]; a residual of 1 is half of the range.
-    if (method == "output") return learn::Squared{};
+    if (method == "output" || method == "adassp") return learn::Squared{};
     return learn::Huber{1};
   }
   throw Error(ErrorCode::unsupported,
@@ -115,8 +115,10 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
                             std::max(1.0, 4 / plan.epsilon) * 10 / options.weight_norm);
     return learn::calibrate_output(plan.problem, neighbors, epsilon, delta, l2);
   }
+  if (options.method == "adassp")
+    return learn::calibrate_adassp(plan.problem, neighbors, epsilon, delta, {.l2 = options.l2});
   if (options.method != "auto" && options.method != "objective") {
-    refuse(fmt::format("there is no method {}; methods are auto, objective and output",
+    refuse(fmt::format("there is no method {}; methods are auto, objective, output and adassp",
                        printable(options.method, 40)));
   }
   learn::ObjectiveOptions objective;
@@ -145,6 +147,31 @@ std::string noise_text(const learn::OutputNoise& noise) {
                      format_rounded(std::ldexp(noise.scale, noise.exponent), 4), noise.exponent);
 }
 
+std::string method_lines(const learn::ObjectivePerturbation& method) {
+  return fmt::format(
+             "noise      {} {} inside the objective ({} rule), l2 weight {}\n",
+             method.shape == learn::NoiseShape::gaussian ? "Gaussian, sigma" : "norm, scale",
+             format_rounded(method.scale, 6), learn::to_string(method.rule),
+             format_rounded(method.l2, 6)) +
+         fmt::format("released   with {}, which hides the solver's rounding\n",
+                     noise_text(method.output));
+}
+
+std::string method_lines(const learn::OutputPerturbation& method) {
+  return fmt::format("noise      {} on the weights, l2 weight {}\n", noise_text(method.output),
+                     format_rounded(method.l2, 6));
+}
+
+std::string method_lines(const learn::AdaSsp& method) {
+  return fmt::format(
+      "noise      rounded Gaussian of sigma {} on the sums of x x' and {} on those of x y\n"
+      "ridge      from the noisy sums, at least {}\n",
+      format_rounded(std::ldexp(method.matrix_sigma, 2 * method.row_exponent), 4),
+      format_rounded(std::ldexp(method.vector_sigma, method.row_exponent + method.label_exponent),
+                     4),
+      format_number(method.l2));
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options) {
@@ -169,6 +196,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
                     .problem = {},
                     .method = {},
                     .reason = reason_of(options),
+                    .weight_norm = options.weight_norm,
                     .epsilon = epsilon_of_options(policy, options),
                     .delta = delta_of_options(policy, options),
                     .event = privacy::event::Compose{}};
@@ -183,6 +211,16 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
   return plan;
 }
 
+std::string expected_risk(const TrainingPlan& plan) {
+  const auto bound = learn::expected_excess_risk(plan.method, plan.problem, plan.weight_norm);
+  if (!bound) return {};
+  return fmt::format(
+      "expected to exceed the least risk of weights up to length {} by at most {} / rows + {}, and "
+      "by {} more on new rows",
+      format_number(plan.weight_norm), format_rounded(bound->over_rows, 4),
+      format_rounded(bound->fixed, 3), format_rounded(bound->generalisation, 4));
+}
+
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
   std::string text = fmt::format("model      {} ({} loss), {} weights\n", plan.model,
                                  learn::name(plan.problem.loss), plan.problem.dimension);
@@ -194,19 +232,9 @@ std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
   if (policy.unit == catalog::PrivacyUnit::person)
     text += "rows       one of each person, chosen by a keyed hash\n";
   text += fmt::format("method     {}: {}\n", learn::name(plan.method), plan.reason);
-  if (const auto* method = std::get_if<learn::ObjectivePerturbation>(&plan.method)) {
-    text += fmt::format(
-        "noise      {} {} inside the objective ({} rule), l2 weight {}\n",
-        method->shape == learn::NoiseShape::gaussian ? "Gaussian, sigma" : "norm, scale",
-        format_rounded(method->scale, 6), learn::to_string(method->rule),
-        format_rounded(method->l2, 6));
-    text += fmt::format("released   with {}, which hides the solver's rounding\n",
-                        noise_text(method->output));
-  } else {
-    const auto& output = std::get<learn::OutputPerturbation>(plan.method);
-    text += fmt::format("noise      {} on the weights, l2 weight {}\n", noise_text(output.output),
-                        format_rounded(output.l2, 6));
-  }
+  text += std::visit([](const auto& one) { return method_lines(one); }, plan.method);
+  if (const std::string risk = expected_risk(plan); !risk.empty())
+    text += fmt::format("risk       {}\n", risk);
   text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
   text += fmt::format(
       "means      the model is {}\n",

@@ -5,6 +5,7 @@
 #include <shoal/catalog/policy.hpp>
 #include <shoal/learn/fit.hpp>
 #include <shoal/learn/model.hpp>
+#include <shoal/learn/risk.hpp>
 #include <shoal/privacy/event.hpp>
 
 #include <functional>
@@ -18,7 +19,7 @@ struct TrainOptions {
   std::string table = {};  // empty: the policy's only private table
   std::string target = {};
   std::string model = "logistic";          // logistic, svm, linear
-  std::string method = "auto";             // auto, objective, output
+  std::string method = "auto";             // auto, objective, output, adassp
   std::string rule = "tight";              // of objective perturbation
   std::optional<double> epsilon = {};      // none: the policy's default
   std::optional<double> delta = {};        // none: the policy's default, else pure
@@ -39,7 +40,8 @@ struct TrainingPlan {
   learn::Target target;
   learn::Problem problem;
   learn::Method method;
-  std::string reason;  // why this method and these parameters
+  std::string reason;      // why this method and these parameters
+  double weight_norm = 0;  // the public guess
   double epsilon = 0;
   double delta = 0;
   privacy::Event event;
@@ -48,6 +50,9 @@ struct TrainingPlan {
 // Throws, before anything is spent, for whatever public facts show to be wrong, naming the
 // condition and a remedy.
 TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options);
+
+// What theory expects of the plan's accuracy, in one line without end; empty if it has no bound.
+std::string expected_risk(const TrainingPlan& plan);
 
 // The plan as lines of text: what is learnt, with which noise, at which cost.
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy);

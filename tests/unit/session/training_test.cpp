@@ -44,6 +44,14 @@ class TrainingTest : public testing::Test {
     write_file_durably(policy_, policy, IfExists::replace);
   }
 
+  void forget_what_was_spent() {
+    std::filesystem::remove(folder_.path() / "l.db");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      if (entry.path().filename().string().find("people.csv.") != std::string::npos)
+        std::filesystem::remove(entry.path());
+    }
+  }
+
   TrainOptions options() const {
     TrainOptions asked;
     asked.target = "rich";
@@ -84,20 +92,17 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
   for (const char* unit : {"row", "person"}) {
     for (const char* neighbors : {"add_remove", "replace_one"}) {
       write(unit, neighbors);
-      std::filesystem::remove(folder_.path() / "l.db");
-      for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-        if (entry.path().filename().string().find("people.csv.") != std::string::npos)
-          std::filesystem::remove(entry.path());
-      }
-      Session session(policy_);
       test::SeededSource bits(3);
       TrainOptions asked = options();
       asked.epsilon = 0.5;
       asked.delta = 1e-7;
-      for (const char* method : {"objective", "output"}) {
+      for (const char* method : {"objective", "output", "adassp"}) {
+        forget_what_was_spent();
+        Session session(policy_);
         for (const char* model : {"logistic", "svm", "linear"}) {
           asked.method = method;
           asked.model = model;
+          if (asked.method == "adassp" && asked.model != "linear") continue;
           asked.target = asked.model == "linear" ? "age" : "rich";
           asked.radius.reset();
           if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
@@ -107,6 +112,19 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
       }
     }
   }
+}
+
+TEST_F(TrainingTest, TheoryAndTheEventAreInThePlan) {
+  const Session session(policy_);
+  TrainOptions asked = options();
+  EXPECT_NE(expected_risk(session.explain_training(asked)).find("/ rows"), std::string::npos);
+  asked.method = "adassp";
+  asked.model = "linear";
+  asked.target = "age";
+  const TrainingPlan plan = session.explain_training(asked);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Gdp>(plan.event.node()));
+  EXPECT_TRUE(expected_risk(plan).empty());
+  EXPECT_NE(describe(plan, session.policy()).find("ridge"), std::string::npos);
 }
 
 TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
@@ -122,6 +140,7 @@ TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
   EXPECT_EQ(refused([](auto& o) { o.model = "linear"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.model = "forest"; }), ErrorCode::unsupported);
   EXPECT_EQ(refused([](auto& o) { o.method = "magic"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "adassp"; }), ErrorCode::unsupported);
   EXPECT_EQ(refused([](auto& o) { o.rule = "magic"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.row_norm = -1; }), ErrorCode::invalid_argument);

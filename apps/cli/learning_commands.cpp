@@ -22,7 +22,7 @@ namespace shoal::cli {
 namespace {
 
 struct TrainArguments {
-  std::string policy, key, output;
+  std::string policy, key, output, candidates;
   session::TrainOptions options;
   bool explain = false;
 };
@@ -45,7 +45,32 @@ void check_model_file(const std::string& output) {
   }
 }
 
-void train(const TrainArguments& arguments) {
+// Weights of candidates, one a line, separated by commas.
+std::vector<double> read_candidates(const std::string& path) {
+  LineReader lines(path, "candidates", Printing::at_the_end);
+  CsvReader csv(lines);
+  std::vector<double> found;
+  std::size_t width = 0;
+  while (csv.next()) {
+    if (width == 0) width = csv.fields().size();
+    for (const auto& field : csv.fields()) {
+      const std::string text(field);
+      char* end = nullptr;
+      const double number = std::strtod(text.c_str(), &end);
+      if (end == text.c_str() || *end != '\0' || csv.fields().size() != width) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("candidate {} of {} is not a line of {} numbers",
+                                found.size() / width + 1, printable(path, 200), width));
+      }
+      found.push_back(number);
+    }
+  }
+  return found;
+}
+
+void train(TrainArguments& arguments) {
+  if (!arguments.candidates.empty())
+    arguments.options.candidates = read_candidates(arguments.candidates);
   session::Session session(arguments.policy);
   if (arguments.explain) {
     print_text(session::describe(session.explain_training(arguments.options), session.policy()));
@@ -180,7 +205,9 @@ void add_train(CLI::App& app) {
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--target", options.target, "the column to predict")->required();
   command->add_option("--model", options.model, "logistic, svm or linear")->capture_default_str();
-  command->add_option("--method", options.method, "auto, objective, output or adassp")
+  command
+      ->add_option("--method", options.method,
+                   "auto, objective, output, adassp, exponential or frank_wolfe")
       ->capture_default_str();
   command
       ->add_option("--rule", options.rule,
@@ -195,7 +222,15 @@ void add_train(CLI::App& app) {
   command->add_option("--intercept", options.intercept, "the constant feature's value; 0: none");
   command->add_option("--l2", options.l2, "weight of the l2 regulariser, in sum form");
   command->add_option("--l1", options.l1, "weight of the l1 regulariser, in sum form");
-  command->add_option("--radius", options.radius, "confine the weights to a ball");
+  command->add_option("--radius", options.radius,
+                      "confine the weights to a ball (frank_wolfe: of the l1 norm)");
+  command->add_option("--steps", options.steps, "of frank_wolfe; 50 if not given");
+  command->add_option("--points", options.points,
+                      "of exponential: grid points on each axis of the ball");
+  command->add_option("--candidates", arguments->candidates,
+                      "of exponential: a public file, the weights of one candidate a line");
+  command->add_flag("--mistakes", options.mistakes,
+                    "of exponential: count wrong labels instead of adding up losses");
   command->add_option("--weight-norm", options.weight_norm, "a public guess of the weights' length")
       ->capture_default_str();
   command->add_option("--key", arguments->key, "a key of your own makes it a new training");

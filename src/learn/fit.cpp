@@ -9,7 +9,8 @@
 namespace shoal::learn {
 
 std::string_view name(const Method& method) {
-  constexpr std::string_view kNames[] = {"objective", "output", "adassp"};
+  constexpr std::string_view kNames[] = {"objective", "output", "adassp", "exponential",
+                                         "frank_wolfe"};
   static_assert(std::variant_size_v<Method> == std::size(kNames));
   return kNames[method.index()];
 }

@@ -16,5 +16,10 @@ std::vector<double> train(const OutputPerturbation& method, const Problem& probl
                           const FitOptions& options);
 std::vector<double> train(const AdaSsp& method, const Problem& problem, const RowSource& rows,
                           random::BitSource& bits, const FitOptions& options);
+std::vector<double> train(const ExponentialChoice& method, const Problem& problem,
+                          const RowSource& rows, random::BitSource& bits,
+                          const FitOptions& options);
+std::vector<double> train(const FrankWolfe& method, const Problem& problem, const RowSource& rows,
+                          random::BitSource& bits, const FitOptions& options);
 
 }  // namespace shoal::learn

@@ -1,3 +1,4 @@
+#include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/session/session.hpp>
@@ -72,7 +73,7 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
                          target.column, classes_of(target)));
     }
     // Labels lie in [-1, 1]; a residual of 1 is half of the range.
-    if (method == "output" || method == "adassp") return learn::Squared{};
+    if (method != "auto" && method != "objective") return learn::Squared{};
     return learn::Huber{1};
   }
   throw Error(ErrorCode::unsupported,
@@ -103,6 +104,23 @@ double delta_of_options(const catalog::Policy& policy, const TrainOptions& optio
   return delta;
 }
 
+// As many points as make a few thousand candidates.
+std::size_t grid_points(const TrainOptions& options, std::size_t weights) {
+  if (options.points) return static_cast<std::size_t>(std::max(*options.points, 0));
+  return weights == 1 ? 4097 : weights == 2 ? 65 : 17;
+}
+
+learn::Method exponential_method(const TrainingPlan& plan, const TrainOptions& options,
+                                 Neighbors neighbors) {
+  std::vector<double> candidates = options.candidates;
+  if (candidates.empty()) {
+    candidates = learn::grid_candidates(plan.problem, grid_points(options, plan.problem.dimension));
+  }
+  return learn::calibrate_exponential(
+      plan.problem, neighbors, Epsilon(plan.epsilon), std::move(candidates),
+      {.what = options.mistakes ? learn::CandidateLoss::mistakes : learn::CandidateLoss::loss});
+}
+
 learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
                         Neighbors neighbors) {
   const Epsilon epsilon(plan.epsilon);
@@ -117,9 +135,19 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   }
   if (options.method == "adassp")
     return learn::calibrate_adassp(plan.problem, neighbors, epsilon, delta, {.l2 = options.l2});
+  if (options.method == "exponential") return exponential_method(plan, options, neighbors);
+  if (options.method == "frank_wolfe") {
+    if (options.l2) refuse("frank_wolfe regularises by its ball; leave --l2 out and set --radius");
+    learn::FrankWolfeOptions steps;
+    if (options.steps) steps.steps = *options.steps;
+    steps.feature_bound = options.row_norm;
+    return learn::calibrate_frank_wolfe(plan.problem, neighbors, epsilon, delta, steps);
+  }
   if (options.method != "auto" && options.method != "objective") {
-    refuse(fmt::format("there is no method {}; methods are auto, objective, output and adassp",
-                       printable(options.method, 40)));
+    refuse(
+        fmt::format("there is no method {}; methods are auto, objective, output, adassp, "
+                    "exponential and frank_wolfe",
+                    printable(options.method, 40)));
   }
   learn::ObjectiveOptions objective;
   objective.rule = learn::parse_objective_rule(options.rule);
@@ -172,6 +200,42 @@ std::string method_lines(const learn::AdaSsp& method) {
       format_number(method.l2));
 }
 
+std::string method_lines(const learn::ExponentialChoice& method) {
+  FieldBytes listed;
+  for (const double w : method.candidates) listed.add(format_number(w));
+  return fmt::format(
+      "candidates {} numbers in all, sha256 {}; a row's {} at two of them differ by at most {}\n"
+      "choice     exponential mechanism, scale {}, exact\n",
+      method.candidates.size(), to_hex(sha256(listed.bytes())).substr(0, 16),
+      method.what == learn::CandidateLoss::mistakes ? "mistakes" : "losses",
+      format_rounded(method.range, 4),
+      format_rounded(std::ldexp(method.scale, method.exponent), 4));
+}
+
+std::string method_lines(const learn::FrankWolfe& method) {
+  return fmt::format(
+      "steps      {}, each with a choice of bounded range {} (exponential mechanism)\n"
+      "clipped    features to {} each, slopes to {}\n",
+      method.steps, format_rounded(learn::step_epsilon_up(method), 4),
+      format_number(method.feature_bound), format_number(method.slope_bound));
+}
+
+// Frank-Wolfe's proof needs a bound of every feature, not of the row's length: rows get the length
+// that lets none be shortened, as a column adds at most one feature.
+double row_norm_of(const TrainOptions& options, const learn::Pipeline& pipeline) {
+  if (options.method != "frank_wolfe") return options.row_norm;
+  const double columns =
+      static_cast<double>(pipeline.features.size()) + (pipeline.intercept != 0 ? 1 : 0);
+  return options.row_norm * std::sqrt(columns) * (1 + 0x1p-30);
+}
+
+learn::ConvexSet set_of(const TrainOptions& options) {
+  if (options.method == "frank_wolfe")
+    return learn::L1Ball{options.radius.value_or(options.weight_norm)};
+  if (options.radius) return learn::L2Ball{*options.radius};
+  return learn::WholeSpace{};
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options) {
@@ -187,6 +251,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
     refuse(fmt::format("the target {} is among the features; leave it out", target.column));
   learn::Pipeline pipeline = learn::pipeline_of(table, columns, options.row_norm, 1);
   pipeline.intercept = options.intercept.value_or(has_categories(pipeline) ? 0 : 1);
+  pipeline.row_norm = row_norm_of(options, pipeline);
   validate(pipeline);
 
   TrainingPlan plan{.table = table.name,
@@ -202,9 +267,11 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
                     .event = privacy::event::Compose{}};
   plan.problem.loss = loss_of(options.model, options.method, plan.target);
   plan.problem.regulariser.l1 = options.l1;
+  if (options.method == "exponential") plan.problem.regulariser.l2 = options.l2.value_or(0);
   plan.problem.dimension = learn::dimension(plan.pipeline);
   plan.problem.row_norm = plan.pipeline.row_norm;
-  if (options.radius) plan.problem.set = learn::L2Ball{*options.radius};
+  plan.problem.set = set_of(options);
+  if (options.method == "exponential") plan.delta = 0;
   validate(plan.problem);
   plan.method = method_of(plan, options, policy.neighbors);
   plan.event = learn::privacy_event(plan.method, plan.problem);

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <shoal/learn/adassp.hpp>
+#include <shoal/learn/exponential_choice.hpp>
+#include <shoal/learn/frank_wolfe.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/learn/output_perturbation.hpp>
 #include <shoal/learn/problem.hpp>
@@ -23,7 +25,8 @@
 
 namespace shoal::learn {
 
-using Method = std::variant<ObjectivePerturbation, OutputPerturbation, AdaSsp>;
+using Method =
+    std::variant<ObjectivePerturbation, OutputPerturbation, AdaSsp, ExponentialChoice, FrankWolfe>;
 
 struct FitOptions {
   unsigned threads = 0;  // 0: one a core; the result does not depend on it
@@ -37,7 +40,7 @@ struct Fitted {
   privacy::SpentReservation spent;
 };
 
-// "objective", "output", "adassp".
+// "objective", "output", "adassp", "exponential", "frank_wolfe".
 std::string_view name(const Method& method);
 
 // Throws invalid_argument or unsupported for a problem that the method cannot take.

@@ -18,18 +18,22 @@ namespace shoal::session {
 struct TrainOptions {
   std::string table = {};  // empty: the policy's only private table
   std::string target = {};
-  std::string model = "logistic";          // logistic, svm, linear
-  std::string method = "auto";             // auto, objective, output, adassp
-  std::string rule = "tight";              // of objective perturbation
-  std::optional<double> epsilon = {};      // none: the policy's default
-  std::optional<double> delta = {};        // none: the policy's default, else pure
+  std::string model = "logistic";      // logistic, svm, linear
+  std::string method = "auto";         // auto, objective, output, adassp, exponential, frank_wolfe
+  std::string rule = "tight";          // of objective perturbation
+  std::optional<double> epsilon = {};  // none: the policy's default
+  std::optional<double> delta = {};    // none: the policy's default, else pure
   std::vector<std::string> features = {};  // none: every column with public bounds or categories
   double row_norm = 1;
   std::optional<double> intercept = {};  // the constant feature; none: 1 without categories, else 0
   std::optional<double> l2 = {};         // none: chosen by public facts
   double l1 = 0;
-  std::optional<double> radius = {};  // confines the weights to an l2_ball
-  double weight_norm = 10;            // a public guess of the weights' length, for the choice of l2
+  std::optional<double> radius = {};    // confines the weights to an l2_ball
+  std::optional<int> steps = {};        // of frank_wolfe
+  std::optional<int> points = {};       // of the exponential mechanism's grid, on each axis
+  std::vector<double> candidates = {};  // of the exponential mechanism, one after the other
+  bool mistakes = false;    // the exponential mechanism counts wrong labels, not the loss
+  double weight_norm = 10;  // a public guess of the weights' length, for the choice of l2
 };
 
 // What a training will do and cost. The same whatever the rows say.

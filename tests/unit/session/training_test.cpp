@@ -96,7 +96,7 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
       TrainOptions asked = options();
       asked.epsilon = 0.5;
       asked.delta = 1e-7;
-      for (const char* method : {"objective", "output", "adassp"}) {
+      for (const char* method : {"objective", "output", "adassp", "exponential", "frank_wolfe"}) {
         forget_what_was_spent();
         Session session(policy_);
         for (const char* model : {"logistic", "svm", "linear"}) {
@@ -106,6 +106,13 @@ TEST_F(TrainingTest, EveryUnitRelationModelAndMethodTrains) {
           asked.target = asked.model == "linear" ? "age" : "rich";
           asked.radius.reset();
           if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
+          asked.features.clear();
+          asked.points.reset();
+          if (asked.method == "exponential") {
+            asked.features = {asked.target == "age" ? "sex" : "age"};
+            asked.radius = 3;
+            asked.points = 9;
+          }
           const learn::Model made = session.train(asked, "", {}, bits);
           for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
         }
@@ -127,6 +134,24 @@ TEST_F(TrainingTest, TheoryAndTheEventAreInThePlan) {
   EXPECT_NE(describe(plan, session.policy()).find("ridge"), std::string::npos);
 }
 
+// Its choice has no delta, and says so, whatever was offered.
+TEST_F(TrainingTest, AListOfCandidatesIsPartOfTheQuestion) {
+  Session session(policy_);
+  TrainOptions asked = options();
+  asked.method = "exponential";
+  asked.candidates = {1, 0, 0, 0, 1, 0, -1, 0.5, 0.5};
+  const TrainingPlan plan = session.explain_training(asked);
+  EXPECT_EQ(plan.delta, 0);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Exponential>(plan.event.node()));
+  const std::string first = describe(plan, session.policy());
+  asked.candidates.back() = 0.25;
+  EXPECT_NE(describe(session.explain_training(asked), session.policy()), first);
+  asked.mistakes = true;
+  const learn::Model model = session.train(asked);
+  EXPECT_EQ(model.privacy.delta, 0);
+  EXPECT_EQ(model.weights.size(), 3);
+}
+
 TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
   Session session(policy_);
   const auto refused = [&](auto change) {
@@ -141,6 +166,11 @@ TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
   EXPECT_EQ(refused([](auto& o) { o.model = "forest"; }), ErrorCode::unsupported);
   EXPECT_EQ(refused([](auto& o) { o.method = "magic"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.method = "adassp"; }), ErrorCode::unsupported);
+  EXPECT_EQ(refused([](auto& o) { o.method = "exponential"; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "frank_wolfe", o.steps = 0; }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "frank_wolfe", o.l2 = 1; }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.rule = "magic"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.row_norm = -1; }), ErrorCode::invalid_argument);

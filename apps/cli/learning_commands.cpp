@@ -86,6 +86,10 @@ void train(TrainArguments& arguments) {
   }
   write_file_durably(arguments.output, learn::to_json(model), IfExists::refuse);
   const session::BudgetReport budget = session.budget();
+  if (arguments.options.model == "mean") {
+    print_text(
+        fmt::format("  mean    {}\n", learn::describe_label(model.target, model.weights.at(0))));
+  }
   const std::string risk = session::expected_risk(session.explain_training(arguments.options));
   print_text(
       fmt::format("  model   {} ({} weights)\n  left    one question of epsilon {} (of {} in "
@@ -204,7 +208,8 @@ void add_train(CLI::App& app) {
       "Example: shoal train adult.toml --target income --epsilon 1 --delta 1e-9 -o model.json");
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--target", options.target, "the column to predict")->required();
-  command->add_option("--model", options.model, "logistic, svm or linear")->capture_default_str();
+  command->add_option("--model", options.model, "logistic, svm, linear or mean")
+      ->capture_default_str();
   command
       ->add_option("--method", options.method,
                    "auto, objective, output, adassp, exponential or frank_wolfe")

@@ -2,6 +2,7 @@
 #include <shoal/base/text.hpp>
 #include <shoal/learn/adassp.hpp>
 #include <shoal/mechanism/gaussian_calibration.hpp>
+#include <shoal/mechanism/norm_noise.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/gaussian_delta.hpp>
 #include <shoal/random/scale.hpp>
@@ -73,9 +74,28 @@ double mu_square_up(Parts parts, Neighbors neighbors) {
   return at_one ? std::min(at_any, 4 * q) : at_any;
 }
 
+// How far all sums together move, in steps.
+double steps_up(const AdaSsp& method, const Problem& problem) {
+  const double row = std::ldexp(problem.row_norm, -method.row_exponent);
+  const double label = std::ldexp(problem.label_bound, -method.label_exponent);
+  return numeric::sqrt_up(
+      mu_square_up({multiply_up(row, row), multiply_up(row, label)}, method.neighbors));
+}
+
+std::int64_t sum_count(const Problem& problem) {
+  const auto d = static_cast<std::int64_t>(problem.dimension);
+  return d * (d + 3) / 2;
+}
+
 }  // namespace
 
+double adassp_epsilon_up(const AdaSsp& method, const Problem& problem) {
+  SHOAL_CHECK(method.shape == NoiseShape::norm);
+  return divide_up(steps_up(method, problem), method.matrix_sigma);
+}
+
 double adassp_mu_up(const AdaSsp& method, const Problem& problem) {
+  SHOAL_CHECK(method.shape == NoiseShape::gaussian);
   return numeric::sqrt_up(mu_square_up(parts_up(method, problem), method.neighbors));
 }
 
@@ -83,8 +103,6 @@ AdaSsp calibrate_adassp(const Problem& problem, Neighbors neighbors, Epsilon eps
                         const AdaSspOptions& options) {
   check_problem(problem);
   if (!(epsilon.value() > 0)) refuse("adassp needs an epsilon above 0");
-  if (!(delta.value() > 0))
-    refuse("adassp adds Gaussian noise; give a delta above 0, or use --method objective");
   if (!(options.matrix_share >= 0x1p-20 && options.matrix_share <= 0x1p20))
     refuse("the share of the matrix must be from 2^-20 to 2^20");
   AdaSsp method;
@@ -94,6 +112,15 @@ AdaSsp calibrate_adassp(const Problem& problem, Neighbors neighbors, Epsilon eps
   method.row_exponent = fine_grid(problem.row_norm);
   method.label_exponent = fine_grid(problem.label_bound);
   method.l2 = options.l2.value_or(problem.regulariser.l2);
+  if (!(delta.value() > 0)) {
+    method.shape = NoiseShape::norm;
+    method.matrix_sigma =
+        mechanism::calibrate_norm_noise(steps_up(method, problem), sum_count(problem),
+                                        Epsilon(numeric::step_down(method.epsilon, 4)))
+            .scale;
+    validate(method, problem);
+    return method;
+  }
   // With p^2 = share and q^2 = 1 the noise has some mu; all of it is scaled to the mu that is
   // wanted, and a little more for rounding.
   const double share = options.matrix_share;
@@ -110,14 +137,20 @@ AdaSsp calibrate_adassp(const Problem& problem, Neighbors neighbors, Epsilon eps
 
 void validate(const AdaSsp& method, const Problem& problem) {
   check_problem(problem);
-  if (!(method.epsilon > 0) || !(method.delta > 0) ||
+  const bool pure = method.shape == NoiseShape::norm;
+  if (!(method.epsilon > 0) || pure != (method.delta == 0) || pure != (method.vector_sigma == 0) ||
       !(method.l2 >= problem.regulariser.l2 && std::isfinite(method.l2)) ||
       method.row_exponent != fine_grid(problem.row_norm) ||
       method.label_exponent != fine_grid(problem.label_bound)) {
     refuse("the parts of this adassp do not fit together; calibrate it anew");
   }
-  for (const double sigma : {method.matrix_sigma, method.vector_sigma})
-    random::check_scale(sigma, "noise of the sums, in grid steps,");
+  random::check_scale(method.matrix_sigma, "noise of the sums, in grid steps,");
+  if (pure) {
+    if (adassp_epsilon_up(method, problem) <= method.epsilon) return;
+    refuse(fmt::format("norm noise of scale {} does not give epsilon {}; raise it",
+                       format_rounded(method.matrix_sigma, 6), format_number(method.epsilon)));
+  }
+  random::check_scale(method.vector_sigma, "noise of the sums, in grid steps,");
   const double mu = adassp_mu_up(method, problem);
   if (!(numeric::gaussian_delta_up(1, mu, method.epsilon) <= method.delta)) {
     refuse(fmt::format("noise of mu {} does not give epsilon {} and delta {}; raise it",
@@ -128,6 +161,8 @@ void validate(const AdaSsp& method, const Problem& problem) {
 
 privacy::Event privacy_event(const AdaSsp& method, const Problem& problem) {
   validate(method, problem);
+  if (method.shape == NoiseShape::norm)
+    return privacy::event::Pure{adassp_epsilon_up(method, problem)};
   return privacy::event::Gdp{adassp_mu_up(method, problem)};
 }
 

@@ -5,6 +5,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/random/norm_noise.hpp>
 #include <shoal/random/rounded_normal.hpp>
 
 #include <Eigen/Eigenvalues>
@@ -19,39 +20,66 @@ using Eigen::Index;
 // The norm of the noise matrix stays below the bound but for this chance.
 constexpr double kNormFailure = 0.05;
 
-}  // namespace
+struct SumNoise {
+  std::vector<Int128> matrix;  // the lower triangle
+  std::vector<Int128> vector;
+};
 
-NoisySums noisy_sums(const AdaSsp& method, const RowSource& rows, random::BitSource& bits,
-                     unsigned threads) {
-  const std::size_t d = rows.dimension();
+SumNoise gaussian_noise(const AdaSsp& method, std::size_t d, random::BitSource& bits) {
   // An off-diagonal entry stands for two of the matrix, so sigma / sqrt(2) gives the matrix as a
   // whole the noise sigma.
   const random::RoundedNormalSampler diagonal(method.matrix_sigma);
   const random::RoundedNormalSampler beside(
       numeric::divide_up(method.matrix_sigma, numeric::sqrt_down(2)));
   const random::RoundedNormalSampler labels(method.vector_sigma);
-  std::vector<Int128> matrix_noise;
-  std::vector<Int128> vector_noise;
+  SumNoise noise;
   for (std::size_t j = 0; j < d; ++j) {
-    for (std::size_t k = 0; k < j; ++k) matrix_noise.push_back(beside.sample(bits));
-    matrix_noise.push_back(diagonal.sample(bits));
-    vector_noise.push_back(labels.sample(bits));
+    for (std::size_t k = 0; k < j; ++k) noise.matrix.push_back(beside.sample(bits));
+    noise.matrix.push_back(diagonal.sample(bits));
+    noise.vector.push_back(labels.sample(bits));
   }
+  return noise;
+}
+
+SumNoise norm_noise(const AdaSsp& method, std::size_t d, random::BitSource& bits) {
+  const std::size_t entries = d * (d + 1) / 2;
+  const std::vector<Int128> drawn =
+      random::sample_norm_noise(method.matrix_sigma, static_cast<std::int64_t>(entries + d), bits);
+  const auto middle = drawn.begin() + static_cast<std::ptrdiff_t>(entries);
+  return {{drawn.begin(), middle}, {middle, drawn.end()}};
+}
+
+// What the noise adds to the matrix at most, in norm, but for a small chance. Norm noise is spread
+// over all sums: about sqrt(count) scales each.
+double noise_norm(const AdaSsp& method, double d) {
+  const double scale = std::ldexp(method.matrix_sigma, 2 * method.row_exponent);
+  const double sums = d * (d + 3) / 2;
+  const double sigma = method.shape == NoiseShape::norm ? scale * std::sqrt(sums) : scale;
+  return sigma * (std::sqrt(2 * d) + std::sqrt(2 * std::log(2 / kNormFailure)));
+}
+
+}  // namespace
+
+NoisySums noisy_sums(const AdaSsp& method, const RowSource& rows, random::BitSource& bits,
+                     unsigned threads) {
+  const std::size_t d = rows.dimension();
+  const SumNoise noise = method.shape == NoiseShape::norm ? norm_noise(method, d, bits)
+                                                          : gaussian_noise(method, d, bits);
   const ProductSums sums = product_sums(rows, method.row_exponent, method.label_exponent, threads);
   NoisySums noisy{Eigen::MatrixXd(static_cast<Index>(d), static_cast<Index>(d)),
                   Eigen::VectorXd(static_cast<Index>(d))};
-  const auto released = [](Int128 sum, Int128 noise, int exponent) {
-    return std::ldexp(static_cast<double>(saturating_add(sum, noise)), exponent);
+  const auto released = [](Int128 sum, Int128 drawn, int exponent) {
+    return std::ldexp(static_cast<double>(saturating_add(sum, drawn)), exponent);
   };
   std::size_t at = 0;
   for (std::size_t j = 0; j < d; ++j) {
     for (std::size_t k = 0; k <= j; ++k, ++at) {
-      const double entry = released(sums.matrix[at], matrix_noise[at], 2 * method.row_exponent);
+      const double entry = released(sums.matrix[at], noise.matrix[at], 2 * method.row_exponent);
       noisy.matrix(static_cast<Index>(j), static_cast<Index>(k)) = entry;
       noisy.matrix(static_cast<Index>(k), static_cast<Index>(j)) = entry;
     }
     noisy.vector[static_cast<Index>(j)] =
-        released(sums.vector[j], vector_noise[j], method.row_exponent + method.label_exponent);
+        released(sums.vector[j], noise.vector[j], method.row_exponent + method.label_exponent);
   }
   return noisy;
 }
@@ -61,9 +89,7 @@ namespace {
 // The ridge brings the least eigenvalue of the noisy matrix up to half of what the noise may add to
 // it, or more if l2 is more; all that is made of noisy sums.
 std::vector<double> weights_of(const NoisySums& noisy, const AdaSsp& method) {
-  const double d = static_cast<double>(noisy.vector.size());
-  const double sigma = std::ldexp(method.matrix_sigma, 2 * method.row_exponent);
-  const double norm = sigma * (std::sqrt(2 * d) + std::sqrt(2 * std::log(2 / kNormFailure)));
+  const double norm = noise_norm(method, static_cast<double>(noisy.vector.size()));
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(noisy.matrix);
   SHOAL_CHECK(solver.info() == Eigen::Success);
   const double ridge = std::fmax(method.l2, norm / 2 - solver.eigenvalues()[0]);

@@ -73,11 +73,22 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
                          target.column, classes_of(target)));
     }
     // Labels lie in [-1, 1]; a residual of 1 is half of the range.
-    if (method != "auto" && method != "objective") return learn::Squared{};
+    if (method != "objective") return learn::Squared{};
     return learn::Huber{1};
   }
+  if (model == "mean") {
+    if (classes != 0) {
+      refuse(
+          fmt::format("mean is of a number, and the target {} has {}; count the classes with "
+                      "shoal query",
+                      target.column, classes_of(target)));
+    }
+    // With a knot of 2 it is the squared loss wherever the mean can be.
+    if (method == "objective") return learn::Huber{2};
+    return learn::Squared{};
+  }
   throw Error(ErrorCode::unsupported,
-              fmt::format("there is no model {}; models are logistic, svm and linear",
+              fmt::format("there is no model {}; models are logistic, svm, linear and mean",
                           printable(model, 40)));
 }
 
@@ -143,7 +154,7 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
     steps.feature_bound = options.row_norm;
     return learn::calibrate_frank_wolfe(plan.problem, neighbors, epsilon, delta, steps);
   }
-  if (options.method != "auto" && options.method != "objective") {
+  if (options.method != "objective") {
     refuse(
         fmt::format("there is no method {}; methods are auto, objective, output, adassp, "
                     "exponential and frank_wolfe",
@@ -156,10 +167,24 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   return learn::calibrate_objective(plan.problem, neighbors, epsilon, delta, objective);
 }
 
-std::string reason_of(const TrainOptions& options) {
-  if (options.method != "auto") return "as asked";
-  return "the loss is smooth and a function of one linear prediction, where objective perturbation "
-         "adds least noise; chosen by public facts alone";
+struct Chosen {
+  std::string method;
+  std::string reason;
+};
+
+Chosen choose_method(const TrainOptions& options, std::size_t dimension) {
+  if (options.method != "auto") return {options.method, "as asked"};
+  const bool squares = options.model == "linear" || options.model == "mean";
+  if (squares && options.l1 == 0 && dimension <= learn::kMostSummedFeatures) {
+    return {
+        "adassp",
+        "the loss is a square, so sums of products say all and get noise once; chosen by public "
+        "facts alone"};
+  }
+  return {
+      "objective",
+      "the loss is smooth and a function of one linear prediction, where objective perturbation "
+      "adds least noise; chosen by public facts alone"};
 }
 
 bool has_categories(const learn::Pipeline& pipeline) {
@@ -229,7 +254,20 @@ double row_norm_of(const TrainOptions& options, const learn::Pipeline& pipeline)
   return options.row_norm * std::sqrt(columns) * (1 + 0x1p-30);
 }
 
+// A mean is learnt from a constant alone.
+std::vector<std::string> columns_of(const TrainOptions& options, const catalog::Table& table,
+                                    const learn::Target& target) {
+  if (options.model == "mean") {
+    if (!options.features.empty()) refuse("a mean has no features; leave --features out");
+    return {};
+  }
+  return options.features.empty() ? learn::usable_columns(table, target.column) : options.features;
+}
+
 learn::ConvexSet set_of(const TrainOptions& options) {
+  // Labels lie in [-1, 1], and so does their mean.
+  if (options.model == "mean" && options.method != "frank_wolfe")
+    return learn::L2Ball{options.radius.value_or(1)};
   if (options.method == "frank_wolfe")
     return learn::L1Ball{options.radius.value_or(options.weight_norm)};
   if (options.radius) return learn::L2Ball{*options.radius};
@@ -238,21 +276,24 @@ learn::ConvexSet set_of(const TrainOptions& options) {
 
 }  // namespace
 
-TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options) {
+TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& asked) {
+  TrainOptions options = asked;
   const catalog::Table& table = table_of(policy, options.table);
   check_table(policy, table);
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)
     refuse("the target is the column that names persons; choose another");
-  const std::vector<std::string> columns =
-      options.features.empty() ? learn::usable_columns(table, target.column) : options.features;
+  const std::vector<std::string> columns = columns_of(options, table, target);
   if (std::find(columns.begin(), columns.end(), target.column) != columns.end())
     refuse(fmt::format("the target {} is among the features; leave it out", target.column));
+  if (options.model == "mean") options.row_norm = 1, options.intercept = 1;
   learn::Pipeline pipeline = learn::pipeline_of(table, columns, options.row_norm, 1);
   pipeline.intercept = options.intercept.value_or(has_categories(pipeline) ? 0 : 1);
   pipeline.row_norm = row_norm_of(options, pipeline);
   validate(pipeline);
+  Chosen chosen = choose_method(options, learn::dimension(pipeline));
+  options.method = std::move(chosen.method);
 
   TrainingPlan plan{.table = table.name,
                     .model = options.model,
@@ -260,7 +301,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
                     .target = std::move(target),
                     .problem = {},
                     .method = {},
-                    .reason = reason_of(options),
+                    .reason = std::move(chosen.reason),
                     .weight_norm = options.weight_norm,
                     .epsilon = epsilon_of_options(policy, options),
                     .delta = delta_of_options(policy, options),

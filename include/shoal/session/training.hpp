@@ -18,7 +18,7 @@ namespace shoal::session {
 struct TrainOptions {
   std::string table = {};  // empty: the policy's only private table
   std::string target = {};
-  std::string model = "logistic";      // logistic, svm, linear
+  std::string model = "logistic";      // logistic, svm, linear, mean
   std::string method = "auto";         // auto, objective, output, adassp, exponential, frank_wolfe
   std::string rule = "tight";          // of objective perturbation
   std::optional<double> epsilon = {};  // none: the policy's default

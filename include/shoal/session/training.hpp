@@ -5,6 +5,7 @@
 #include <shoal/catalog/policy.hpp>
 #include <shoal/learn/fit.hpp>
 #include <shoal/learn/model.hpp>
+#include <shoal/learn/private_selection.hpp>
 #include <shoal/learn/risk.hpp>
 #include <shoal/privacy/event.hpp>
 
@@ -32,8 +33,10 @@ struct TrainOptions {
   std::optional<int> steps = {};        // of frank_wolfe
   std::optional<int> points = {};       // of the exponential mechanism's grid, on each axis
   std::vector<double> candidates = {};  // of the exponential mechanism, one after the other
-  bool mistakes = false;    // the exponential mechanism counts wrong labels, not the loss
-  double weight_norm = 10;  // a public guess of the weights' length, for the choice of l2
+  bool mistakes = false;            // the exponential mechanism counts wrong labels, not the loss
+  std::vector<double> try_l2 = {};  // l2 weights to choose from privately
+  std::optional<double> runs = {};  // of that choice, in the mean; none: three a candidate
+  double weight_norm = 10;          // a public guess of the weights' length, for the choice of l2
 };
 
 // What a training will do and cost. The same whatever the rows say.
@@ -43,9 +46,11 @@ struct TrainingPlan {
   learn::Pipeline pipeline;
   learn::Target target;
   learn::Problem problem;
-  learn::Method method;
-  std::string reason;      // why this method and these parameters
-  double weight_norm = 0;  // the public guess
+  learn::Method method;  // the first candidate, if there is a selection
+  std::optional<learn::PrivateSelection> selection = {};
+  std::vector<double> tried_l2 = {};  // of its candidates
+  std::string reason;                 // why this method and these parameters
+  double weight_norm = 0;             // the public guess
   double epsilon = 0;
   double delta = 0;
   privacy::Event event;

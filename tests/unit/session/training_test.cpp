@@ -160,6 +160,22 @@ TEST_F(TrainingTest, MeansAreFound) {
   }
 }
 
+TEST_F(TrainingTest, ParametersAreChosenPrivately) {
+  Session session(policy_);
+  TrainOptions asked = options();
+  asked.delta = 0;
+  asked.try_l2 = {2, 1000};
+  const TrainingPlan plan = session.explain_training(asked);
+  EXPECT_EQ(plan.event, privacy::Event(privacy::event::Pure{2}));
+  EXPECT_NE(describe(plan, session.policy()).find("2, 1000"), std::string::npos);
+  test::SeededSource bits(6);
+  const learn::Model model = session.train(asked, "", {}, bits);
+  EXPECT_TRUE(model.l2 == 2 || model.l2 == 1000);
+  EXPECT_EQ(session.budget().epsilon_spent, 2);
+  asked.delta = 1e-6;
+  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+}
+
 // Its choice has no delta, and says so, whatever was offered.
 TEST_F(TrainingTest, AListOfCandidatesIsPartOfTheQuestion) {
   Session session(policy_);

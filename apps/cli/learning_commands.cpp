@@ -21,7 +21,7 @@ namespace shoal::cli {
 namespace {
 
 struct TrainArguments {
-  std::string policy, key, output;
+  std::string policy, key, output, candidates;
   session::TrainOptions options;
   bool explain = false;
 };
@@ -44,7 +44,32 @@ void check_model_file(const std::string& output) {
   }
 }
 
-void train(const TrainArguments& arguments) {
+// Weights of candidates, one a line, separated by commas.
+std::vector<double> read_candidates(const std::string& path) {
+  LineReader lines(path, "candidates", Printing::at_the_end);
+  CsvReader csv(lines);
+  std::vector<double> found;
+  std::size_t width = 0;
+  while (csv.next()) {
+    if (width == 0) width = csv.fields().size();
+    for (const auto& field : csv.fields()) {
+      const std::string text(field);
+      char* end = nullptr;
+      const double number = std::strtod(text.c_str(), &end);
+      if (end == text.c_str() || *end != '\0' || csv.fields().size() != width) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("candidate {} of {} is not a line of {} numbers",
+                                found.size() / width + 1, printable(path, 200), width));
+      }
+      found.push_back(number);
+    }
+  }
+  return found;
+}
+
+void train(TrainArguments& arguments) {
+  if (!arguments.candidates.empty())
+    arguments.options.candidates = read_candidates(arguments.candidates);
   session::Session session(arguments.policy);
   if (arguments.explain) {
     print_text(session::describe(session.explain_training(arguments.options), session.policy()));
@@ -60,11 +85,17 @@ void train(const TrainArguments& arguments) {
   }
   write_file_durably(arguments.output, learn::to_json(model), IfExists::refuse);
   const session::BudgetReport budget = session.budget();
+  if (arguments.options.model == "mean") {
+    print_text(
+        fmt::format("  mean    {}\n", learn::describe_label(model.target, model.weights.at(0))));
+  }
+  const std::string risk = session::expected_risk(session.explain_training(arguments.options));
   print_text(
       fmt::format("  model   {} ({} weights)\n  left    one question of epsilon {} (of {} in "
-                  "total)\n  means   {}\n",
+                  "total)\n{}  means   {}\n",
                   arguments.output, model.weights.size(), format_rounded(budget.epsilon_left, 6),
-                  format_number(budget.total.epsilon.value()), model.privacy.statement));
+                  format_number(budget.total.epsilon.value()),
+                  risk.empty() ? "" : "  risk    " + risk + "\n", model.privacy.statement));
 }
 
 void predict(const std::string& model_path, const std::string& rows_path) {
@@ -92,11 +123,15 @@ void evaluate(const std::string& model_path, const std::string& rows_path) {
   const learn::Evaluation found = evaluator.result();
   std::string text = fmt::format("  rows       {}", found.rows);
   if (found.unlabelled > 0) text += fmt::format(" ({} more have no known label)", found.unlabelled);
-  text += fmt::format("\n  mean loss  {}\n", format_rounded(found.mean_loss, 5));
+  text += fmt::format(
+      "\n  risk       {} (mean {} loss; on new rows from {} to {} with confidence 95 %)\n",
+      format_rounded(found.mean_loss, 5), learn::name(model.loss),
+      format_rounded(found.risk.lower, 5), format_rounded(found.risk.upper, 5));
   if (!model.target.categories.empty()) {
-    text += fmt::format("  accuracy   {} % (the most frequent class alone: {} %)\n",
-                        format_rounded(100 * found.accuracy, 4),
-                        format_rounded(100 * found.majority, 4));
+    text += fmt::format(
+        "  accuracy   {} % (on new rows from {} to {}; the most frequent class alone: {} %)\n",
+        format_rounded(100 * found.accuracy, 4), format_rounded(100 * found.accuracy_lower, 4),
+        format_rounded(100 * found.accuracy_upper, 4), format_rounded(100 * found.majority, 4));
   } else {
     text += fmt::format("  error      {} (root mean square)\n",
                         format_rounded(found.root_mean_square, 5));
@@ -117,11 +152,13 @@ void add_train(CLI::App& app) {
       "Example: shoal train adult.toml --target income --epsilon 1 --delta 1e-9 -o model.json");
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--target", options.target, "the column to predict")->required();
-  command->add_option("--model", options.model, "logistic, svm, linear or softmax")
+  command->add_option("--model", options.model, "logistic, svm, linear, softmax or mean")
       ->capture_default_str();
   command
-      ->add_option("--method", options.method,
-                   "auto, objective, output, amp, gradient, sgd, ftrl or bolt_on")
+      ->add_option(
+          "--method", options.method,
+          "auto, objective, output, amp, gradient, sgd, ftrl, bolt_on, adassp, exponential "
+          "or frank_wolfe")
       ->capture_default_str();
   command
       ->add_option("--rule", options.rule,
@@ -136,12 +173,25 @@ void add_train(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--intercept", options.intercept, "the constant feature's value; 0: none");
   command->add_option("--l2", options.l2, "weight of the l2 regulariser, in sum form");
+  command
+      ->add_option("--try-l2", options.try_l2,
+                   "choose privately among these l2 weights; needs --delta 0")
+      ->delimiter(',');
+  command->add_option("--runs", options.runs,
+                      "of that choice, in the mean; three a candidate if not given");
   command->add_option("--l1", options.l1, "weight of the l1 regulariser, in sum form");
-  command->add_option("--radius", options.radius, "confine the weights to a ball");
+  command->add_option("--radius", options.radius,
+                      "confine the weights to a ball (frank_wolfe: of the l1 norm)");
+  command->add_option("--points", options.points,
+                      "of exponential: grid points on each axis of the ball");
+  command->add_option("--candidates", arguments->candidates,
+                      "of exponential: a public file, the weights of one candidate a line");
+  command->add_flag("--mistakes", options.mistakes,
+                    "of exponential: count wrong labels instead of adding up losses");
   command->add_option("--weight-norm", options.weight_norm, "a public guess of the weights' length")
       ->capture_default_str();
   command->add_option("--rows", options.rows, "a public guess of how many rows there are");
-  command->add_option("--steps", options.steps, "of gradient methods: how many");
+  command->add_option("--steps", options.steps, "of gradient methods and frank_wolfe: how many");
   command->add_option("--step-size", options.step_size, "of gradient methods: a row's step");
   command->add_option("--momentum", options.momentum, "of gradient methods, from 0 to 0.999");
   command->add_option("--clip", options.clip, "of gradient methods: a row's gradient at most");

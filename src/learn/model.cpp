@@ -1,6 +1,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/learn/model.hpp>
 #include <shoal/learn/problem.hpp>
+#include <shoal/numeric/binomial.hpp>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,16 @@ std::vector<double> scores(const Model& model, std::span<const data::Cell> cells
       z[k] += values[i] * model.weights[k * width + columns[i]];
   }
   return z;
+}
+
+// What the loss of a row can be with these weights. Scaled labels lie within 1; a count has its own
+// bound.
+LossRange range_of(const Model& model) {
+  double square = 0;
+  for (const double w : model.weights) square += w * w;
+  const auto* poisson = std::get_if<Poisson>(&model.loss);
+  return loss_range(model.loss, model.pipeline.row_norm * std::sqrt(square),
+                    poisson ? poisson->most : 1);
 }
 
 }  // namespace
@@ -70,7 +81,9 @@ Prediction predict(const Model& model, std::span<const data::Cell> cells) {
 }
 
 Evaluator::Evaluator(const Model& model)
-    : model_(model), counts_(std::max<std::size_t>(model.target.categories.size(), 1)) {}
+    : model_(model),
+      losses_(range_of(model)),
+      counts_(std::max<std::size_t>(model.target.categories.size(), 1)) {}
 
 void Evaluator::add(std::span<const data::Cell> cells) {
   const auto label = label_of(model_.target, cells.back());
@@ -82,9 +95,9 @@ void Evaluator::add(std::span<const data::Cell> cells) {
   const auto features = cells.first(cells.size() - 1);
   const std::vector<double> z = scores(model_, features);
   const Prediction prediction = predict(model_, features);
-  sums_.mean_loss += std::holds_alternative<Softmax>(model_.loss)
-                         ? softmax_value(z, static_cast<std::size_t>(*label))
-                         : value(model_.loss, z[0], *label);
+  losses_.add(std::holds_alternative<Softmax>(model_.loss)
+                  ? softmax_value(z, static_cast<std::size_t>(*label))
+                  : value(model_.loss, z[0], *label));
   if (!model_.target.categories.empty()) {
     sums_.accuracy += prediction.label == *label ? 1 : 0;
     ++counts_[static_cast<std::size_t>(cells.back().category)];
@@ -95,11 +108,19 @@ void Evaluator::add(std::span<const data::Cell> cells) {
   }
 }
 
-Evaluation Evaluator::result() const {
+Evaluation Evaluator::result(double confidence) const {
   Evaluation result = sums_;
+  result.risk = losses_.population_risk(confidence);
+  result.mean_loss = result.risk.mean;
   if (result.rows == 0) return result;
   const double n = static_cast<double>(result.rows);
-  result.mean_loss /= n;
+  if (!model_.target.categories.empty()) {
+    const auto right = static_cast<std::int64_t>(sums_.accuracy);
+    const auto all = static_cast<std::int64_t>(result.rows);
+    const double alpha = (1 - confidence) / 2;
+    result.accuracy_lower = numeric::chance_lower_bound(right, all, alpha);
+    result.accuracy_upper = numeric::chance_upper_bound(right, all, alpha);
+  }
   result.accuracy /= n;
   result.root_mean_square = std::sqrt(result.root_mean_square / n);
   result.majority = static_cast<double>(*std::max_element(counts_.begin(), counts_.end())) / n;

@@ -1,4 +1,4 @@
-#include "session/gradient_plan.hpp"
+#include "session/training_parts.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -92,8 +92,7 @@ std::optional<learn::Method> gradient_method(const learn::Problem& problem,
     if (options.rows) minima.rows = *options.rows;
     return learn::calibrate_minima(problem, neighbors, epsilon, delta, minima);
   }
-  const bool softmax = std::holds_alternative<learn::Softmax>(problem.loss);
-  if (options.method == "gradient" || (options.method == "auto" && softmax))
+  if (options.method == "gradient")
     return learn::calibrate_gradient(problem, neighbors, epsilon, delta, descent_options(options));
   if (options.method == "sgd") {
     learn::SampledOptions sampled;

@@ -42,16 +42,16 @@ double l2_of(const learn::Method& method) {
       method);
 }
 
-learn::Model model_of(const TrainingPlan& plan, const catalog::Policy& policy,
-                      std::vector<double> weights) {
+learn::Model model_of(const TrainingPlan& plan, const learn::Method& method,
+                      const catalog::Policy& policy, std::vector<double> weights) {
   learn::Model model;
   model.shoal_version = SHOAL_VERSION;
-  model.method = learn::name(plan.method);
+  model.method = learn::name(method);
   model.loss = plan.problem.loss;
   model.pipeline = plan.pipeline;
   model.target = plan.target;
   model.weights = std::move(weights);
-  model.l2 = l2_of(plan.method);
+  model.l2 = l2_of(method);
   model.privacy = {plan.epsilon,
                    plan.delta,
                    policy.neighbors,
@@ -65,6 +65,17 @@ learn::Model model_of(const TrainingPlan& plan, const catalog::Policy& policy,
 learn::Model stored_model(const std::string& text) {
   if (text.starts_with("{\"failure\"")) answer_from_json(text);
   return learn::model_from_json(text);
+}
+
+learn::FittedBest fit_plan(const TrainingPlan& plan, learn::TrainingRows&& rows,
+                           privacy::Reservation&& reservation, random::BitSource& bits,
+                           const learn::FitOptions& options) {
+  if (plan.selection) {
+    return learn::fit_best(plan.problem, *plan.selection, std::move(rows), std::move(reservation),
+                           bits, options);
+  }
+  return {learn::fit(plan.problem, plan.method, std::move(rows), std::move(reservation), bits,
+                     options)};
 }
 
 }  // namespace
@@ -121,10 +132,13 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   } catch (const std::exception& failure) {
     failed(std::move(reservation).spend(), failure.what());
   }
-  learn::Fitted fitted = learn::fit(plan.problem, plan.method, *std::move(rows),
-                                    std::move(reservation), bits, fit_options);
+  learn::FittedBest best =
+      fit_plan(plan, *std::move(rows), std::move(reservation), bits, fit_options);
+  learn::Fitted& fitted = best.fitted;
   if (fitted.weights.empty()) failed(std::move(fitted.spent), fitted.failure);
-  const learn::Model model = model_of(plan, policy_, std::move(fitted.weights));
+  const learn::Method& method =
+      plan.selection ? plan.selection->candidates[best.chosen] : plan.method;
+  const learn::Model model = model_of(plan, method, policy_, std::move(fitted.weights));
   const ledger::StoredAnswer stored = ledger.settle(std::move(fitted.spent), learn::to_json(model));
   clock.wait();
   return stored_model(stored.answer);

@@ -1,4 +1,4 @@
-#include "session/gradient_plan.hpp"
+#include "session/training_parts.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
+#include <string_view>
 
 namespace shoal::session {
 namespace {
@@ -50,9 +53,11 @@ void check_table(const catalog::Policy& policy, const catalog::Table& table) {
   }
 }
 
-std::string classes_of(const learn::Target& target) {
-  return target.categories.empty() ? "a number"
-                                   : fmt::format("{} classes", target.categories.size());
+// Methods whose proofs need a bound of every row's slope that the set of weights does not give.
+bool bounds_slopes(const std::string& method) {
+  static constexpr std::string_view kThose[] = {"objective", "amp",  "gradient",
+                                                "sgd",       "ftrl", "bolt_on"};
+  return std::find(std::begin(kThose), std::end(kThose), method) != std::end(kThose);
 }
 
 learn::Loss loss_of(const std::string& model, const std::string& method,
@@ -74,8 +79,8 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
                          target.column, classes_of(target)));
     }
     // Labels lie in [-1, 1]; a residual of 1 is half of the range.
-    if (method == "output") return learn::Squared{};
-    return learn::Huber{1};
+    if (bounds_slopes(method)) return learn::Huber{1};
+    return learn::Squared{};
   }
   if (model == "softmax") {
     if (classes < 3) {
@@ -86,9 +91,21 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
     }
     return learn::Softmax{classes};
   }
-  throw Error(ErrorCode::unsupported,
-              fmt::format("there is no model {}; models are logistic, svm, linear and softmax",
-                          printable(model, 40)));
+  if (model == "mean") {
+    if (classes != 0) {
+      refuse(
+          fmt::format("mean is of a number, and the target {} has {}; count the classes with "
+                      "shoal query",
+                      target.column, classes_of(target)));
+    }
+    // With a knot of 2 it is the squared loss wherever the mean can be.
+    if (bounds_slopes(method)) return learn::Huber{2};
+    return learn::Squared{};
+  }
+  throw Error(
+      ErrorCode::unsupported,
+      fmt::format("there is no model {}; models are logistic, svm, linear, softmax and mean",
+                  printable(model, 40)));
 }
 
 double epsilon_of_options(const catalog::Policy& policy, const TrainOptions& options) {
@@ -114,6 +131,28 @@ double delta_of_options(const catalog::Policy& policy, const TrainOptions& optio
   return delta;
 }
 
+// As many points as make a few thousand candidates.
+std::size_t grid_points(const TrainOptions& options, std::size_t weights) {
+  if (options.points) return static_cast<std::size_t>(std::max(*options.points, 0));
+  return weights == 1 ? 4097 : weights == 2 ? 65 : 17;
+}
+
+learn::Method exponential_method(const TrainingPlan& plan, const TrainOptions& options,
+                                 Neighbors neighbors) {
+  std::vector<double> candidates = options.candidates;
+  if (candidates.empty()) {
+    candidates = learn::grid_candidates(plan.problem, grid_points(options, plan.problem.dimension));
+  }
+  return learn::calibrate_exponential(
+      plan.problem, neighbors, Epsilon(plan.epsilon), std::move(candidates),
+      {.what = options.mistakes ? learn::CandidateLoss::mistakes : learn::CandidateLoss::loss});
+}
+
+// Those beyond what a method takes are its own to refuse.
+int whole_steps(std::int64_t steps) {
+  return static_cast<int>(std::clamp<std::int64_t>(steps, -1, std::numeric_limits<int>::max()));
+}
+
 learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
                         Neighbors neighbors) {
   const Epsilon epsilon(plan.epsilon);
@@ -125,9 +164,21 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   }
   if (const auto method = gradient_method(plan.problem, options, neighbors, epsilon, delta))
     return *method;
-  if (options.method != "auto" && options.method != "objective") {
-    refuse(fmt::format("there is no method {}; methods are auto, objective, output{}",
-                       printable(options.method, 40), kGradientMethods));
+  if (options.method == "adassp")
+    return learn::calibrate_adassp(plan.problem, neighbors, epsilon, delta, {.l2 = options.l2});
+  if (options.method == "exponential") return exponential_method(plan, options, neighbors);
+  if (options.method == "frank_wolfe") {
+    if (options.l2) refuse("frank_wolfe regularises by its ball; leave --l2 out and set --radius");
+    learn::FrankWolfeOptions steps;
+    if (options.steps) steps.steps = whole_steps(*options.steps);
+    steps.feature_bound = options.row_norm;
+    return learn::calibrate_frank_wolfe(plan.problem, neighbors, epsilon, delta, steps);
+  }
+  if (options.method != "objective") {
+    refuse(
+        fmt::format("there is no method {}; methods are auto, objective, output, adassp, "
+                    "exponential, frank_wolfe{}",
+                    printable(options.method, 40), kGradientMethods));
   }
   learn::ObjectiveOptions objective;
   objective.rule = learn::parse_objective_rule(options.rule);
@@ -136,13 +187,29 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   return learn::calibrate_objective(plan.problem, neighbors, epsilon, delta, objective);
 }
 
-std::string reason_of(const TrainOptions& options) {
-  if (options.method != "auto") return "as asked";
-  if (options.model == "softmax")
-    return "softmax has one linear prediction a class, for which objective perturbation has no "
-           "proof; chosen by public facts alone";
-  return "the loss is smooth and a function of one linear prediction, where objective perturbation "
-         "adds least noise; chosen by public facts alone";
+struct Chosen {
+  std::string method;
+  std::string reason;
+};
+
+Chosen choose_method(const TrainOptions& options, std::size_t dimension) {
+  if (options.method != "auto") return {options.method, "as asked"};
+  if (options.model == "softmax") {
+    return {"gradient",
+            "softmax has one linear prediction a class, for which objective perturbation has no "
+            "proof; chosen by public facts alone"};
+  }
+  const bool squares = options.model == "linear" || options.model == "mean";
+  if (squares && options.l1 == 0 && dimension <= learn::kMostSummedFeatures) {
+    return {
+        "adassp",
+        "the loss is a square, so sums of products say all and get noise once; chosen by public "
+        "facts alone"};
+  }
+  return {
+      "objective",
+      "the loss is smooth and a function of one linear prediction, where objective perturbation "
+      "adds least noise; chosen by public facts alone"};
 }
 
 bool has_categories(const learn::Pipeline& pipeline) {
@@ -151,22 +218,73 @@ bool has_categories(const learn::Pipeline& pipeline) {
   });
 }
 
+// Frank-Wolfe's proof needs a bound of every feature, not of the row's length: rows get the length
+// that lets none be shortened, as a column adds at most one feature.
+double row_norm_of(const TrainOptions& options, const learn::Pipeline& pipeline) {
+  if (options.method != "frank_wolfe") return options.row_norm;
+  const double columns =
+      static_cast<double>(pipeline.features.size()) + (pipeline.intercept != 0 ? 1 : 0);
+  return options.row_norm * std::sqrt(columns) * (1 + 0x1p-30);
+}
+
+// A mean is learnt from a constant alone.
+std::vector<std::string> columns_of(const TrainOptions& options, const catalog::Table& table,
+                                    const learn::Target& target) {
+  if (options.model == "mean") {
+    if (!options.features.empty()) refuse("a mean has no features; leave --features out");
+    return {};
+  }
+  return options.features.empty() ? learn::usable_columns(table, target.column) : options.features;
+}
+
+learn::ConvexSet set_of(const TrainOptions& options) {
+  // Labels lie in [-1, 1], and so does their mean.
+  if (options.model == "mean" && options.method != "frank_wolfe")
+    return learn::L2Ball{options.radius.value_or(1)};
+  if (options.method == "frank_wolfe")
+    return learn::L1Ball{options.radius.value_or(options.weight_norm)};
+  if (options.radius) return learn::L2Ball{*options.radius};
+  return learn::WholeSpace{};
+}
+
+std::optional<learn::PrivateSelection> selection_of(const TrainingPlan& plan,
+                                                    const TrainOptions& options,
+                                                    Neighbors neighbors) {
+  if (options.try_l2.empty()) return {};
+  if (plan.delta > 0) refuse("a private choice of parameters has no delta; ask with --delta 0");
+  TrainingPlan one = plan;
+  one.epsilon = plan.epsilon / 2;
+  std::vector<learn::Method> candidates;
+  for (const double l2 : options.try_l2) {
+    TrainOptions with = options;
+    with.l2 = l2;
+    candidates.push_back(method_of(one, with, neighbors));
+  }
+  const double runs = options.runs.value_or(3 * static_cast<double>(candidates.size()));
+  return learn::calibrate_selection(plan.problem, std::move(candidates), Epsilon(plan.epsilon),
+                                    runs);
+}
+
 }  // namespace
 
-TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options) {
+TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& asked) {
+  TrainOptions options = asked;
   const catalog::Table& table = table_of(policy, options.table);
   check_table(policy, table);
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)
     refuse("the target is the column that names persons; choose another");
-  const std::vector<std::string> columns =
-      options.features.empty() ? learn::usable_columns(table, target.column) : options.features;
+  const std::vector<std::string> columns = columns_of(options, table, target);
   if (std::find(columns.begin(), columns.end(), target.column) != columns.end())
     refuse(fmt::format("the target {} is among the features; leave it out", target.column));
+  if (options.model == "mean") options.row_norm = 1, options.intercept = 1;
   learn::Pipeline pipeline = learn::pipeline_of(table, columns, options.row_norm, 1);
   pipeline.intercept = options.intercept.value_or(has_categories(pipeline) ? 0 : 1);
+  pipeline.row_norm = row_norm_of(options, pipeline);
   validate(pipeline);
+  Chosen chosen = choose_method(options, learn::dimension(pipeline));
+  options.method = std::move(chosen.method);
 
   TrainingPlan plan{.table = table.name,
                     .model = options.model,
@@ -174,7 +292,8 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
                     .target = std::move(target),
                     .problem = {},
                     .method = {},
-                    .reason = reason_of(options),
+                    .reason = std::move(chosen.reason),
+                    .weight_norm = options.weight_norm,
                     .epsilon = epsilon_of_options(policy, options),
                     .delta = delta_of_options(policy, options),
                     .event = privacy::event::Compose{}};
@@ -182,45 +301,22 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& op
   if (options.model == "softmax")
     plan.problem.label_bound = static_cast<double>(plan.target.categories.size());
   plan.problem.regulariser.l1 = options.l1;
+  if (options.method == "exponential") plan.problem.regulariser.l2 = options.l2.value_or(0);
   plan.problem.dimension = learn::dimension(plan.pipeline);
   plan.problem.row_norm = plan.pipeline.row_norm;
-  if (options.radius) plan.problem.set = learn::L2Ball{*options.radius};
+  plan.problem.set = set_of(options);
+  if (options.method == "exponential") plan.delta = 0;
   validate(plan.problem);
+  plan.selection = selection_of(plan, options, policy.neighbors);
+  plan.tried_l2 = options.try_l2;
+  if (plan.selection) {
+    plan.method = plan.selection->candidates.front();
+    plan.event = learn::privacy_event(*plan.selection, plan.problem);
+    return plan;
+  }
   plan.method = method_of(plan, options, policy.neighbors);
   plan.event = learn::privacy_event(plan.method, plan.problem);
   return plan;
-}
-
-std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
-  std::string text = fmt::format("model      {} ({} loss), {} weights\n", plan.model,
-                                 learn::name(plan.problem.loss), weight_count(plan.problem));
-  text += fmt::format("target     {} ({})\n", plan.target.column, classes_of(plan.target));
-  text += fmt::format("features   {} of {} columns, rows clipped to norm {}{}\n",
-                      plan.problem.dimension, plan.pipeline.features.size(),
-                      format_number(plan.pipeline.row_norm),
-                      plan.pipeline.intercept != 0 ? ", a regularised intercept" : "");
-  if (policy.unit == catalog::PrivacyUnit::person)
-    text += "rows       one of each person, chosen by a keyed hash\n";
-  text += fmt::format("method     {}: {}\n", learn::name(plan.method), plan.reason);
-  if (const auto* method = std::get_if<learn::ObjectivePerturbation>(&plan.method)) {
-    text += fmt::format(
-        "noise      {} {} inside the objective ({} rule), l2 weight {}\n",
-        method->shape == learn::NoiseShape::gaussian ? "Gaussian, sigma" : "norm, scale",
-        format_rounded(method->scale, 6), learn::to_string(method->rule),
-        format_rounded(method->l2, 6));
-    text += fmt::format("released   with {}, which hides the solver's rounding\n",
-                        noise_text(method->output));
-  } else if (const auto* output = std::get_if<learn::OutputPerturbation>(&plan.method)) {
-    text += fmt::format("noise      {} on the weights, l2 weight {}\n", noise_text(output->output),
-                        format_rounded(output->l2, 6));
-  } else {
-    text += describe_gradient_noise(plan.method);
-  }
-  text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
-  text += fmt::format(
-      "means      the model is {}\n",
-      privacy_statement(plan.epsilon, plan.delta, policy.unit_in_words(), policy.neighbors));
-  return text;
 }
 
 }  // namespace shoal::session

@@ -7,8 +7,11 @@
 // the variant.
 #pragma once
 
+#include <shoal/learn/adassp.hpp>
 #include <shoal/learn/approximate_minima.hpp>
 #include <shoal/learn/bolt_on.hpp>
+#include <shoal/learn/exponential_choice.hpp>
+#include <shoal/learn/frank_wolfe.hpp>
 #include <shoal/learn/gradient_descent.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/learn/output_perturbation.hpp>
@@ -28,7 +31,8 @@
 namespace shoal::learn {
 
 using Method = std::variant<ObjectivePerturbation, OutputPerturbation, MinimaPerturbation,
-                            GradientDescent, SampledDescent, PrefixDescent, BoltOnDescent>;
+                            GradientDescent, SampledDescent, PrefixDescent, BoltOnDescent, AdaSsp,
+                            ExponentialChoice, FrankWolfe>;
 
 struct FitOptions {
   unsigned threads = 0;  // 0: one a core; the result does not depend on it
@@ -42,7 +46,8 @@ struct Fitted {
   privacy::SpentReservation spent;
 };
 
-// "objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on".
+// "objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on", "adassp", "exponential",
+// "frank_wolfe".
 std::string_view name(const Method& method);
 
 // Throws invalid_argument or unsupported for a problem that the method cannot take.

@@ -7,6 +7,7 @@
 #include <shoal/base/neighbors.hpp>
 #include <shoal/learn/features.hpp>
 #include <shoal/learn/loss.hpp>
+#include <shoal/learn/loss_summary.hpp>
 
 #include <span>
 #include <string>
@@ -60,19 +61,24 @@ struct Evaluation {
   std::uint64_t rows = 0;
   std::uint64_t unlabelled = 0;  // rows without a label, left out
   double mean_loss = 0;          // the empirical risk
+  RiskEstimate risk;             // of new rows like these, if they had no part in training
   double accuracy = 0;           // of categories
-  double root_mean_square = 0;   // of numbers, in the target's own unit
-  double majority = 0;           // the share of the most frequent category
+  double accuracy_lower = 0;     // of new rows like these
+  double accuracy_upper = 0;
+  double root_mean_square = 0;  // of numbers, in the target's own unit
+  double majority = 0;          // the share of the most frequent category
 };
 
 class Evaluator {
  public:
   explicit Evaluator(const Model& model);
   void add(std::span<const data::Cell> cells);  // the target's cell last
-  Evaluation result() const;
+  // The intervals hold with this confidence, each by itself.
+  Evaluation result(double confidence = 0.95) const;
 
  private:
   const Model& model_;
+  LossSummary losses_;
   Evaluation sums_;
   std::vector<std::uint64_t> counts_;
 };

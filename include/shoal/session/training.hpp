@@ -5,6 +5,8 @@
 #include <shoal/catalog/policy.hpp>
 #include <shoal/learn/fit.hpp>
 #include <shoal/learn/model.hpp>
+#include <shoal/learn/private_selection.hpp>
+#include <shoal/learn/risk.hpp>
 #include <shoal/privacy/event.hpp>
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace shoal::session {
 struct TrainOptions {
   std::string table = {};  // empty: the policy's only private table
   std::string target = {};
-  std::string model = "logistic";          // logistic, svm, linear, softmax
+  std::string model = "logistic";          // logistic, svm, linear, softmax, mean
   std::string method = "auto";             // auto, or as learn::name calls them
   std::string rule = "tight";              // of objective perturbation and approximate minima
   std::optional<double> epsilon = {};      // none: the policy's default
@@ -31,7 +33,7 @@ struct TrainOptions {
   std::optional<double> radius = {};  // confines the weights to an l2_ball
   double weight_norm = 10;            // a public guess of the weights' length, for the choice of l2
   std::optional<double> rows = {};    // a public guess of their number; none: as the method has it
-  // Of the gradient methods; none: as the method has it.
+  // Of the gradient methods and, the first, of Frank-Wolfe; none: as the method has it.
   std::optional<std::int64_t> steps = {};
   std::optional<double> step_size = {};  // of one row
   std::optional<double> momentum = {};
@@ -39,6 +41,11 @@ struct TrainOptions {
   std::optional<double> rate = {};          // the chance of a row to be in a sample
   std::optional<std::int64_t> passes = {};  // of bolt_on
   std::optional<std::int64_t> batch = {};
+  std::optional<int> points = {};       // of the exponential mechanism's grid, on each axis
+  std::vector<double> candidates = {};  // of the exponential mechanism, one after the other
+  bool mistakes = false;            // the exponential mechanism counts wrong labels, not the loss
+  std::vector<double> try_l2 = {};  // l2 weights to choose from privately
+  std::optional<double> runs = {};  // of that choice, in the mean; none: three a candidate
 };
 
 // What a training will do and cost. The same whatever the rows say.
@@ -48,8 +55,11 @@ struct TrainingPlan {
   learn::Pipeline pipeline;
   learn::Target target;
   learn::Problem problem;
-  learn::Method method;
-  std::string reason;  // why this method and these parameters
+  learn::Method method;  // the first candidate, if there is a selection
+  std::optional<learn::PrivateSelection> selection = {};
+  std::vector<double> tried_l2 = {};  // of its candidates
+  std::string reason;                 // why this method and these parameters
+  double weight_norm = 0;             // the public guess
   double epsilon = 0;
   double delta = 0;
   privacy::Event event;
@@ -58,6 +68,9 @@ struct TrainingPlan {
 // Throws, before anything is spent, for whatever public facts show to be wrong, naming the
 // condition and a remedy.
 TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& options);
+
+// What theory expects of the plan's accuracy, in one line without end; empty if it has no bound.
+std::string expected_risk(const TrainingPlan& plan);
 
 // The plan as lines of text: what is learnt, with which noise, at which cost.
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy);

@@ -1,4 +1,5 @@
-// Plans of the methods that go by noisy gradients or stop at approximate minima.
+// Parts of training plans: the methods that go by noisy gradients or stop at approximate minima,
+// and words that several of them use.
 #pragma once
 
 #include <shoal/session/training.hpp>
@@ -23,6 +24,9 @@ double default_output_l2(const learn::Problem& problem, Epsilon epsilon, double 
 
 // Lines of text. Empty for other methods.
 std::string describe_gradient_noise(const learn::Method& method);
+
+// "2 classes", "a number".
+std::string classes_of(const learn::Target& target);
 
 // "rounded Gaussian noise of sigma 0.1 on a grid of 2^-20".
 std::string noise_text(const learn::OutputNoise& noise);

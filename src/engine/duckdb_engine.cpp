@@ -181,9 +181,15 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const Grouped
   return aggregate_rows(sql::print(request.rows, sql::Dialect::duckdb), request, log);
 }
 
+std::uint64_t DuckdbEngine::memory() const { return state_->resources.memory; }
+
 data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerLog& log) {
-  return without_details(
-      log, [&] { return read_table_rows(state_->connection, state_->table, request); });
+  return {request.columns.size(), [this, request, log](const data::TableRows::Take& take) {
+            without_details(log, [&] {
+              read_table_rows(state_->connection, state_->table, request, take);
+              return true;
+            });
+          }};
 }
 
 namespace {

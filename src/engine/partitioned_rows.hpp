@@ -9,7 +9,8 @@
 
 #include "engine/clustered_rows.hpp"
 #include "engine/row_memory.hpp"
-#include "engine/spill_file.hpp"
+
+#include <shoal/base/spill_file.hpp>
 
 #include <array>
 #include <atomic>

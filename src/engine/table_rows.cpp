@@ -72,25 +72,23 @@ std::string table_rows_sql(const catalog::Table& table, const RowRequest& reques
       identifier(table.name));
 }
 
-data::TableRows read_table_rows(DuckdbConnection& connection, const catalog::Table& table,
-                                const RowRequest& request) {
+void read_table_rows(DuckdbConnection& connection, const catalog::Table& table,
+                     const RowRequest& request, const data::TableRows::Take& take) {
   std::vector<CellReader> readers;
   std::vector<Storage> storages;
   for (const data::ColumnRequest& column : request.columns) {
     readers.emplace_back(column);
     storages.push_back(column.categories.empty() ? Storage::bits64 : Storage::text);
   }
-  data::TableRows rows(request.columns.size());
   std::vector<data::Cell> cells(request.columns.size());
   connection.chunks(table_rows_sql(table, request), [&](duckdb_data_chunk data) {
     const Chunk chunk(data, storages);
     for (std::size_t row = 0; row < chunk.rows; ++row) {
       for (std::size_t i = 0; i < cells.size(); ++i)
         cells[i] = readers[i].read(chunk.columns[i], row);
-      rows.add(cells.data());
+      take(cells.data());
     }
   });
-  return rows;
 }
 
 }  // namespace shoal::engine

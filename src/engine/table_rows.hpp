@@ -19,7 +19,7 @@ namespace shoal::engine {
 std::string table_rows_sql(const catalog::Table& table, const RowRequest& request);
 
 // Throws DuckdbFailure.
-data::TableRows read_table_rows(DuckdbConnection& connection, const catalog::Table& table,
-                                const RowRequest& request);
+void read_table_rows(DuckdbConnection& connection, const catalog::Table& table,
+                     const RowRequest& request, const data::TableRows::Take& take);
 
 }  // namespace shoal::engine

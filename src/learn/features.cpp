@@ -227,24 +227,24 @@ void encode(const Pipeline& pipeline, std::span<const data::Cell> cells,
   }
 }
 
-TrainingRows training_rows(data::TableRows&& table, const Pipeline& pipeline,
-                           const Target& target) {
+TrainingRows training_rows(data::TableRows&& table, const Pipeline& pipeline, const Target& target,
+                           std::uint64_t memory_limit) {
   const data::TableRows secret = std::move(table);
-  const std::vector<data::Cell>& cells = TableRowsKey::cells(secret);
-  const std::size_t width = secret.columns();
-  SHOAL_CHECK(width == pipeline.features.size() + 1);
+  const std::size_t features = pipeline.features.size();
+  SHOAL_CHECK(secret.columns() == features + 1);
   const double most =
       target.categories.size() > 2 ? static_cast<double>(target.categories.size()) : 1.0;
   const LabelKind kind = target.categories.size() == 2 ? LabelKind::sign : LabelKind::number;
-  auto rows = std::make_unique<MemoryRows>(dimension(pipeline), pipeline.row_norm, most, kind);
+  auto rows = std::make_unique<StoredRows>(dimension(pipeline), pipeline.row_norm, most, kind,
+                                           memory_limit);
   std::vector<std::uint32_t> columns;
   std::vector<double> values;
-  for (std::size_t at = 0; at < cells.size(); at += width) {
-    const auto label = label_of(target, cells[at + width - 1]);
-    if (!label) continue;
-    encode(pipeline, std::span(cells).subspan(at, width - 1), columns, values);
+  TableRowsKey::read(secret, [&](const data::Cell* cells) {
+    const auto label = label_of(target, cells[features]);
+    if (!label) return;
+    encode(pipeline, {cells, features}, columns, values);
     rows->add_sparse(columns, values, *label);
-  }
+  });
   return TrainingRows(std::move(rows));
 }
 

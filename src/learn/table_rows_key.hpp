@@ -3,13 +3,13 @@
 
 #include <shoal/data/table_rows.hpp>
 
-#include <vector>
-
 namespace shoal::learn {
 
 class TableRowsKey {
  public:
-  static const std::vector<data::Cell>& cells(const data::TableRows& rows) { return rows.cells_; }
+  static void read(const data::TableRows& rows, const data::TableRows::Take& take) {
+    rows.read_(take);
+  }
 };
 
 }  // namespace shoal::learn

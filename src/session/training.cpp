@@ -128,7 +128,9 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
     throw Error(ErrorCode::internal, kFailed);
   };
   try {
-    rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target));
+    // The other half is the engine's while it reads.
+    rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target,
+                                      engine.memory() / 2));
   } catch (const std::exception& failure) {
     failed(std::move(reservation).spend(), failure.what());
   }

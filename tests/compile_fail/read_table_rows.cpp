@@ -5,6 +5,6 @@ auto peek(const shoal::data::TableRows& rows) {
 #ifdef ALLOWED
   return rows.columns();
 #else
-  return rows.cells_;
+  return rows.read_;
 #endif
 }

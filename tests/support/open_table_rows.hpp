@@ -10,14 +10,18 @@ namespace shoal::learn {
 
 class TableRowsKey {
  public:
-  static const std::vector<data::Cell>& cells(const data::TableRows& rows) { return rows.cells_; }
+  static std::vector<data::Cell> cells(const data::TableRows& rows) {
+    std::vector<data::Cell> cells;
+    rows.read_([&](const data::Cell* row) { cells.insert(cells.end(), row, row + rows.columns_); });
+    return cells;
+  }
 };
 
 }  // namespace shoal::learn
 
 namespace shoal::test {
 
-inline const std::vector<data::Cell>& open(const data::TableRows& rows) {
+inline std::vector<data::Cell> open(const data::TableRows& rows) {
   return learn::TableRowsKey::cells(rows);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -32,17 +33,20 @@ struct Cell {
   std::int32_t category = kNoCategory;
 };
 
+// Rows that are read when they are looked at, one after the other: they need not fit into memory.
 class TableRows {
  public:
-  explicit TableRows(std::size_t columns) : columns_(columns) {}
+  // Is given each row's `columns` cells.
+  using Take = std::function<void(const Cell*)>;
+
+  // `read` hands over every row, and lives no longer than what it reads from.
+  TableRows(std::size_t columns, std::function<void(const Take&)> read)
+      : columns_(columns), read_(std::move(read)) {}
   TableRows(TableRows&&) noexcept = default;
   TableRows& operator=(TableRows&&) = delete;
   TableRows(const TableRows&) = delete;
   TableRows& operator=(const TableRows&) = delete;
   ~TableRows() = default;
-
-  // Row after row, `columns` cells each.
-  void add(const Cell* cells) { cells_.insert(cells_.end(), cells, cells + columns_); }
 
   // Public: the request says it.
   std::size_t columns() const { return columns_; }
@@ -53,7 +57,7 @@ class TableRows {
  private:
   friend class ::shoal::learn::TableRowsKey;
   std::size_t columns_;
-  std::vector<Cell> cells_;
+  std::function<void(const Take&)> read_;
 };
 
 }  // namespace shoal::data

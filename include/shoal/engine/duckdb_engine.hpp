@@ -37,9 +37,11 @@ class DuckdbEngine final : public Engine {
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
 
-  // Columns of the first table's rows, one row a unit, for learning. Touches the data and fails as
-  // aggregate_groups() does.
+  // Columns of the first table's rows, one row a unit, for learning. Reading them touches the data
+  // and fails as aggregate_groups() does; the engine must be where it is until then.
   data::TableRows table_rows(const RowRequest& request, const OwnerLog& log);
+  // What the policy lets a question hold in memory, in bytes, or half of what there is.
+  std::uint64_t memory() const;
 
   // The same groups from rows given as SQL text in place of request.rows.
   std::vector<data::GroupedAggregate> aggregate_rows(const std::string& rows,

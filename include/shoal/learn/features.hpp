@@ -83,8 +83,10 @@ std::string describe_label(const Target& target, double label);
 void encode(const Pipeline& pipeline, std::span<const data::Cell> cells,
             std::vector<std::uint32_t>& columns, std::vector<double>& values);
 
-// Private rows of a table as training rows, clipped. A row without a label adds nothing.
-TrainingRows training_rows(data::TableRows&& table, const Pipeline& pipeline, const Target& target);
+// Private rows of a table as training rows, clipped; beyond so many bytes they lie in a temporary
+// file. A row without a label adds nothing.
+TrainingRows training_rows(data::TableRows&& table, const Pipeline& pipeline, const Target& target,
+                           std::uint64_t memory_limit);
 
 // JSON, as it stands in a model.
 std::string to_json(const Pipeline& pipeline);

@@ -8,6 +8,8 @@
 // blocks are the same at every visit.
 #pragma once
 
+#include <shoal/base/spill_file.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +36,7 @@ struct BlockBuffer {
   std::vector<std::uint32_t> columns = {};
   std::vector<double> values = {};
   std::vector<double> labels = {};
+  std::vector<std::uint64_t> words = {};
 };
 
 // What a label may be: any number within the bound, +1 and -1 alone, or a number from 0 to the
@@ -97,6 +100,42 @@ class MemoryRows final : public RowSource {
   std::vector<std::uint32_t> columns_;
   std::vector<double> values_;
   std::vector<double> labels_;
+};
+
+// Rows in memory as long as they fit into a limit, and in a temporary file without a name beyond
+// it: tables larger than memory train, at the speed of the disk.
+class StoredRows final : public RowSource {
+ public:
+  // `memory_limit` in bytes. Throws as MemoryRows does.
+  StoredRows(std::size_t dimension, double row_norm, double label_bound, LabelKind kind,
+             std::uint64_t memory_limit);
+  ~StoredRows() override;
+
+  // As MemoryRows does. Throws io besides.
+  void add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,
+                  double label);
+  void add_dense(std::span<const double> values, double label);
+
+  std::size_t dimension() const override { return open_->dimension(); }
+  double row_norm() const override { return open_->row_norm(); }
+  double label_bound() const override { return open_->label_bound(); }
+  LabelKind label_kind() const override { return open_->label_kind(); }
+  std::uint64_t row_count() const override;
+  std::size_t block_count() const override;
+  std::size_t widest_row() const override { return widest_; }
+  RowBlock block(std::size_t index, BlockBuffer& buffer) const override;
+
+ private:
+  struct Full;
+  std::unique_ptr<MemoryRows> new_block() const;
+  void close_if_full();
+
+  std::uint64_t memory_limit_;
+  std::uint64_t in_memory_ = 0;
+  std::size_t widest_ = 0;
+  std::unique_ptr<MemoryRows> open_;  // the last block
+  std::vector<Full> full_;            // those before it
+  std::unique_ptr<SpillFile> file_;
 };
 
 // Scales the values so that their exact Euclidean norm is at most `bound`; values that are not

@@ -1,5 +1,6 @@
 #include "learn/table_rows_key.hpp"
 #include "learn/training_rows_key.hpp"
+#include "support/seeded_source.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/learn/model.hpp>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 namespace shoal::learn {
 namespace {
@@ -71,11 +73,12 @@ TEST(Features, OddCellsFollowPublicRules) {
 }
 
 TEST(Features, TrainingRowsAreClippedAndRowsWithoutLabelLeftOut) {
-  data::TableRows table(3);
-  for (const std::int32_t label : {0, 1, -1, 1})
-    table.add(std::vector<data::Cell>{{50, -1}, {NAN, 1}, {NAN, label}}.data());
+  data::TableRows table(3, [](const data::TableRows::Take& take) {
+    for (const std::int32_t label : {0, 1, -1, 1})
+      take(std::vector<data::Cell>{{50, -1}, {NAN, 1}, {NAN, label}}.data());
+  });
   const TrainingRows rows =
-      training_rows(std::move(table), pipeline(), target_of(people(), "rich"));
+      training_rows(std::move(table), pipeline(), target_of(people(), "rich"), 1 << 20);
   EXPECT_EQ(rows.label_kind(), LabelKind::sign);
   const RowSource& open = TrainingRowsKey::open(rows);
   ASSERT_EQ(open.row_count(), 3);
@@ -104,6 +107,61 @@ TEST(Rows, ClippingKeepsTheExactNormWithinTheBound) {
     } else {
       EXPECT_EQ(values[0], size);
     }
+  }
+}
+
+// Wherever blocks lie, they are what they would be in memory, read by several threads at once.
+TEST(Rows, BeyondALimitRowsLieInAFile) {
+  for (const bool sparse : {true, false}) {
+    test::SeededSource bits(5);
+    MemoryRows memory(5, 1, 1, LabelKind::number);
+    // Two blocks fit, more or less; the last block is never full.
+    StoredRows stored(5, 1, 1, LabelKind::number, 300'000);
+    for (std::size_t i = 0; i < 5 * kBlockRows + 17; ++i) {
+      std::vector<std::uint32_t> columns;
+      std::vector<double> values;
+      for (std::uint32_t j = 0; j < 5; ++j) {
+        if (sparse && bits.next_bit()) continue;
+        columns.push_back(j);
+        values.push_back(static_cast<double>(bits.next_bits(8)) / 128 - 1);
+      }
+      const double label = static_cast<double>(bits.next_bits(8)) / 128 - 1;
+      if (sparse) {
+        memory.add_sparse(columns, values, label);
+        stored.add_sparse(columns, values, label);
+      } else {
+        memory.add_dense(values, label);
+        stored.add_dense(values, label);
+      }
+    }
+    ASSERT_EQ(stored.row_count(), memory.row_count());
+    ASSERT_EQ(stored.block_count(), memory.block_count());
+    EXPECT_EQ(stored.widest_row(), memory.widest_row());
+    const auto same_blocks = [&] {
+      BlockBuffer mine;
+      BlockBuffer theirs;
+      int read_from_file = 0;
+      for (std::size_t b = memory.block_count(); b-- > 0;) {
+        const RowBlock a = stored.block(b, mine);
+        const RowBlock z = memory.block(b, theirs);
+        ASSERT_EQ(a.rows, z.rows);
+        read_from_file += a.values == mine.values.data() ? 1 : 0;
+        const std::size_t count = sparse ? z.begins[z.rows] : z.rows * 5;
+        if (sparse) {
+          ASSERT_TRUE(std::equal(z.begins, z.begins + z.rows + 1, a.begins));
+          ASSERT_TRUE(std::equal(z.columns, z.columns + count, a.columns));
+        } else {
+          ASSERT_EQ(a.columns, nullptr);
+        }
+        ASSERT_TRUE(std::equal(z.values, z.values + count, a.values));
+        ASSERT_TRUE(std::equal(z.labels, z.labels + z.rows, a.labels));
+      }
+      EXPECT_GE(read_from_file, 2);
+      EXPECT_LE(read_from_file, 4);
+    };
+    std::thread other(same_blocks);
+    same_blocks();
+    other.join();
   }
 }
 

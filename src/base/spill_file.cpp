@@ -1,6 +1,5 @@
-#include "engine/spill_file.hpp"
-
 #include <shoal/base/error.hpp>
+#include <shoal/base/spill_file.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,13 +12,13 @@
 #include <string>
 #include <system_error>
 
-namespace shoal::engine {
+namespace shoal {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
   throw Error(ErrorCode::io,
-              fmt::format("cannot {} a temporary file: {}; free some disk space or give the engine "
-                          "more memory",
+              fmt::format("cannot {} a temporary file: {}; free some disk space or allow more "
+                          "memory (the policy's [engine])",
                           what, std::generic_category().message(errno)));
 }
 
@@ -67,4 +66,4 @@ void SpillFile::read(std::uint64_t offset, std::span<std::uint64_t> words) const
   }
 }
 
-}  // namespace shoal::engine
+}  // namespace shoal

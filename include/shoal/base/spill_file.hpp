@@ -6,7 +6,7 @@
 #include <mutex>
 #include <span>
 
-namespace shoal::engine {
+namespace shoal {
 
 class SpillFile {
  public:
@@ -25,4 +25,4 @@ class SpillFile {
   std::mutex mutex_;
 };
 
-}  // namespace shoal::engine
+}  // namespace shoal

@@ -87,6 +87,34 @@ std::vector<Contestant> contestants() {
                    return learn::calibrate_output(problem, Neighbors::add_remove, epsilon, delta,
                                                   l2);
                  }),
+      contestant("amp, tight",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   return learn::calibrate_minima(problem, Neighbors::add_remove, epsilon, delta);
+                 }),
+      contestant("amp, published, replace_one",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   return learn::calibrate_minima(problem, Neighbors::replace_one, epsilon, delta,
+                                                  {.rule = learn::MinimaRule::published});
+                 }),
+      contestant("gradient",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   return learn::calibrate_gradient(problem, Neighbors::add_remove, epsilon, delta);
+                 }),
+      contestant("sgd",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   return learn::calibrate_sampled(problem, Neighbors::add_remove, epsilon, delta);
+                 }),
+      contestant("ftrl",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   return learn::calibrate_prefix(problem, Neighbors::add_remove, epsilon, delta);
+                 }),
+      contestant("bolt_on, replace_one",
+                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
+                   const double d = static_cast<double>(problem.dimension);
+                   const double l2 = std::sqrt(d) * std::fmax(1.0, 4 / epsilon.value());
+                   return learn::calibrate_bolt_on(problem, Neighbors::replace_one, epsilon, delta,
+                                                   {.l2 = l2});
+                 }),
   };
 }
 

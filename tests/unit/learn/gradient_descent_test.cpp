@@ -136,6 +136,50 @@ TEST(GradientLaw, IsTheOneThatWasProven) {
   }
 }
 
+// An exchange of a row for its opposite moves the weight twice as far, and the noise is twice as
+// large: the same law. False alarms: 4e-4 in all.
+TEST(GradientLaw, HoldsForAnExchange) {
+  const auto method = calibrate_gradient(
+      test::worst_problem(), kReplace, Epsilon(1), Delta(0.01),
+      {.steps = 4, .row_step = 1e-6, .momentum = 0, .averaged = 0, .l2 = 0, .rows = 1.0});
+  const double mu = gradient_mu_up(method);
+  EXPECT_NEAR(mu, gradient_mu_up(worst_method(1, 0.01)), 1e-6);
+  for (const int sign : {-1, 1}) {
+    MemoryRows rows(1, 1, 1, LabelKind::sign);
+    rows.add_dense(std::vector<double>{1}, sign);
+    SeededSource bits(41);
+    std::vector<double> found;
+    for (int i = 0; i < 2000; ++i) {
+      const double w = train(method, test::worst_problem(), rows, bits, {.threads = 1})[0];
+      found.push_back(w / method.path.row_step / (2 * sigma_of(method)));
+    }
+    const auto cdf = [&](double x) { return test::normal_cdf(x - sign * mu / 2); };
+    EXPECT_LT(test::kolmogorov(found, cdf), 2.15);
+  }
+}
+
+// Noise shared by coordinates or steps would cancel. The mean of n products of independent standard
+// normal variables is beyond 5 / sqrt(n) with a chance below 1e-6.
+TEST(GradientLaw, CoordinatesHaveNoiseOfTheirOwn) {
+  const Problem problem = problem_of(Logistic{}, 3);
+  const MemoryRows none(3, 1.0, 1.0, LabelKind::sign);
+  const auto method = calibrate_gradient(
+      problem, kAdd, Epsilon(1), Delta(1e-3),
+      {.steps = 2, .row_step = 1, .momentum = 0, .averaged = 0, .l2 = 0, .rows = 1.0});
+  SeededSource bits(6);
+  constexpr int kDraws = 3000;
+  double products[3] = {0, 0, 0};
+  double squares = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    auto w = train(method, problem, none, bits, {.threads = 1});
+    for (double& x : w) x /= sigma_of(method) * std::sqrt(2.0);
+    for (std::size_t j = 0; j < 3; ++j) products[j] += w[j] * w[(j + 1) % 3] / kDraws;
+    squares += (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / (3 * kDraws);
+  }
+  for (const double one : products) EXPECT_NEAR(one, 0, 5 / std::sqrt(1.0 * kDraws));
+  EXPECT_NEAR(squares, 1, 5 * std::sqrt(2.0 / (3 * kDraws)));
+}
+
 // The best test between the worst neighbours, which is one threshold, told exactly: its delta is
 // the target's, and half of the noise is caught.
 TEST(GradientLaw, WorstNeighboursReachTheTargetAndNoMore) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace shoal::session {
 namespace {
@@ -36,8 +37,9 @@ std::string path_text(const learn::DescentPath& path, double count_sigma) {
       count_sigma == 0
           ? fmt::format("{} rows, guessed", format_rounded(path.rows, 6))
           : fmt::format("rows counted with noise of sigma {}", format_rounded(count_sigma, 4));
-  return fmt::format("steps      {}, momentum {}, l2 weight {}, {}\n", path.steps,
-                     format_number(path.momentum), format_rounded(path.l2, 6), rows);
+  return fmt::format("steps      {} of size {} for a row, momentum {}, l2 weight {}, {}\n",
+                     path.steps, format_rounded(path.row_step, 6), format_number(path.momentum),
+                     format_rounded(path.l2, 6), rows);
 }
 
 struct Describe {
@@ -79,7 +81,38 @@ struct Describe {
   }
 };
 
+std::string joined(std::initializer_list<double> numbers) {
+  std::string text;
+  for (const double one : numbers) text += format_number(one) + " ";
+  return text;
+}
+
+struct ExactParameters {
+  std::string operator()(const learn::MinimaPerturbation& method) const {
+    return joined({method.sigma, method.l2, method.residual, method.output.scale});
+  }
+  std::string operator()(const learn::BoltOnDescent& method) const {
+    return joined({method.l2, static_cast<double>(method.passes), static_cast<double>(method.batch),
+                   method.output.scale});
+  }
+  template <typename Other>
+  std::string operator()(const Other& method) const {
+    if constexpr (requires { method.path; }) {
+      const learn::DescentPath& path = method.path;
+      return joined({method.noise.clip, method.noise.sigma, method.count_sigma,
+                     static_cast<double>(path.steps), path.row_step, path.momentum, path.averaged,
+                     path.l2, path.rows});
+    } else {
+      return "";
+    }
+  }
+};
+
 }  // namespace
+
+std::string exact_parameters(const learn::Method& method) {
+  return std::visit(ExactParameters{}, method);
+}
 
 std::optional<learn::Method> gradient_method(const learn::Problem& problem,
                                              const TrainOptions& options, Neighbors neighbors,

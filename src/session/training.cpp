@@ -1,5 +1,6 @@
 // Session::train: reserve -> read -> fit -> settle.
 #include "session/answer_clock.hpp"
+#include "session/gradient_plan.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
@@ -27,6 +28,8 @@ std::string training_digest(const TrainingPlan& plan, const catalog::Policy& pol
   fields.add("train").add(plan.table).add(plan.model);
   fields.add(learn::to_json(plan.pipeline)).add(learn::to_json(plan.target));
   fields.add(describe(plan, policy)).add(privacy::to_json(plan.event)).add(policy.digest);
+  const std::string exact = exact_parameters(plan.method);
+  if (!exact.empty()) fields.add(exact);
   return to_hex(sha256(fields.bytes()));
 }
 

@@ -22,6 +22,10 @@ std::optional<learn::Method> gradient_method(const learn::Problem& problem,
 // guessed.
 double default_output_l2(const learn::Problem& problem, Epsilon epsilon, double weight_norm);
 
+// Every parameter that somebody may choose, to the last digit: what makes two trainings different.
+// Empty for other methods.
+std::string exact_parameters(const learn::Method& method);
+
 // Lines of text. Empty for other methods.
 std::string describe_gradient_noise(const learn::Method& method);
 

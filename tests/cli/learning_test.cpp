@@ -132,6 +132,36 @@ TEST_F(Learning, TrainsByGradients) {
   EXPECT_NE(refused.errors.find("replace_one"), std::string::npos);
 }
 
+TEST_F(Learning, TrainsThreeClasses) {
+  test::SeededSource bits(2);
+  std::string rows = "age,band\n";
+  for (int i = 0; i < 4000; ++i) {
+    const auto age = bits.next_bits(6);
+    rows += std::to_string(age) + (age < 16 ? ",young\n" : age < 48 ? ",middle\n" : ",old\n");
+  }
+  write("people.csv", rows);
+  write("people.toml",
+        "[dataset]\nname = \"people\"\nlineage = \"people-3\"\n"
+        "[privacy]\nunit = \"row\"\nneighbors = \"add_remove\"\n"
+        "[budget]\nepsilon = 20\ndelta = 1e-5\nledger = \"l.db\"\n"
+        "[table.people]\nsource = \"people.csv\"\nformat = \"csv\"\n"
+        "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 63]\n"
+        "[table.people.column.band]\ntype = \"text\"\n"
+        "categories = [\"young\", \"middle\", \"old\"]\n");
+  const Ran trained = shell(
+      "shoal train people.toml --target band --model softmax --epsilon 8 --delta 1e-6 "
+      "--row-norm 1.5 --weight-norm 30 -o model.json");
+  EXPECT_EQ(trained.status, 0) << trained.errors;
+  const Ran measured = shell("shoal evaluate model.json people.csv");
+  const auto at = measured.output.find("accuracy");
+  ASSERT_NE(at, std::string::npos) << measured.errors;
+  EXPECT_GT(std::stod(measured.output.substr(at + 8)), 65);
+  write("new.csv", "age\n63\n0\n");
+  const Ran predicted = shell("shoal predict model.json new.csv");
+  EXPECT_TRUE(predicted.output.starts_with("band,score,chance\nold,")) << predicted.output;
+  EXPECT_NE(predicted.output.find("\nyoung,"), std::string::npos) << predicted.output;
+}
+
 TEST_F(Learning, RefusesBeforeAnythingIsSpent) {
   for (const char* wrong :
        {"shoal train people.toml --target rich --epsilon 1",                      // no output

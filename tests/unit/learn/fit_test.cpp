@@ -54,7 +54,16 @@ TEST_F(Fit, LearnsWhatThereIsToLearn) {
   const Method pure = calibrate_objective(problem, Neighbors::replace_one, Epsilon(4), Delta(0));
   const Method output =
       calibrate_output(problem, Neighbors::add_remove, Epsilon(2), Delta(1e-6), 20);
-  for (const Method& method : {objective, pure, output}) {
+  const Method minima = calibrate_minima(problem, Neighbors::add_remove, Epsilon(2), Delta(1e-6));
+  const Method gradient =
+      calibrate_gradient(problem, Neighbors::add_remove, Epsilon(2), Delta(1e-6));
+  const Method sampled =
+      calibrate_sampled(problem, Neighbors::replace_one, Epsilon(4), Delta(1e-6));
+  const Method prefix = calibrate_prefix(problem, Neighbors::add_remove, Epsilon(4), Delta(1e-6));
+  const Method bolt_on =
+      calibrate_bolt_on(problem, Neighbors::replace_one, Epsilon(4), Delta(1e-6), {.l2 = 20});
+  for (const Method& method :
+       {objective, pure, output, minima, gradient, sampled, prefix, bolt_on}) {
     SeededSource bits(3);
     const Fitted fitted = fit(problem, method, TrainingRows(make_rows({.rows = 8000}, 11)),
                               reserve(privacy_event(method, problem)), bits);

@@ -147,6 +147,21 @@ TEST_F(TrainingTest, GradientMethodsSayWhatTheyDo) {
   EXPECT_EQ(test::code_of([&] { event_of("bolt_on"); }), ErrorCode::unsupported);
 }
 
+// What the plan's text rounds away still makes another training.
+TEST_F(TrainingTest, AnotherStepSizeIsAnotherTraining) {
+  Session session(policy_);
+  test::SeededSource bits(8);
+  TrainOptions asked = options();
+  asked.method = "gradient";
+  asked.epsilon = 0.1;
+  asked.steps = 3;
+  asked.step_size = 1;
+  const learn::Model first = session.train(asked, "", {}, bits);
+  EXPECT_EQ(session.train(asked, "", {}, bits), first);
+  asked.step_size = 1 + 1e-12;
+  EXPECT_NE(session.train(asked, "", {}, bits).weights, first.weights);
+}
+
 // Three classes by age; what is missing or not listed has no label. At this epsilon a model that
 // learns is far above the share of the largest class.
 TEST_F(TrainingTest, SoftmaxTrainsPredictsAndEvaluates) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <vector>
 
 namespace shoal::session {
 namespace {
@@ -88,6 +89,9 @@ std::string joined(std::initializer_list<double> numbers) {
 }
 
 struct ExactParameters {
+  std::string operator()(const learn::ObjectivePerturbation& method) const {
+    return joined({method.scale, method.l2, method.residual, method.output.scale});
+  }
   std::string operator()(const learn::MinimaPerturbation& method) const {
     return joined({method.sigma, method.l2, method.residual, method.output.scale});
   }
@@ -103,15 +107,51 @@ struct ExactParameters {
                      static_cast<double>(path.steps), path.row_step, path.momentum, path.averaged,
                      path.l2, path.rows});
     } else {
-      return "";
+      return joined({method.l2});
     }
   }
 };
 
+// An option of some methods: whether it is given, and to whom it means something.
+struct MethodOption {
+  std::string_view name;
+  bool given;
+  std::vector<std::string_view> methods;
+};
+
+std::vector<MethodOption> method_options(const TrainOptions& options) {
+  return {{"--rows", options.rows.has_value(), {"amp", "gradient", "sgd", "ftrl"}},
+          {"--steps", options.steps.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--step-size", options.step_size.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--momentum", options.momentum.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--clip", options.clip.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--rate", options.rate.has_value(), {"sgd"}},
+          {"--passes", options.passes.has_value(), {"bolt_on"}},
+          {"--batch", options.batch.has_value(), {"bolt_on"}}};
+}
+
 }  // namespace
 
-std::string exact_parameters(const learn::Method& method) {
-  return std::visit(ExactParameters{}, method);
+void check_method_options(const TrainOptions& options) {
+  const std::string method = options.method != "auto"
+                                 ? options.method
+                                 : (options.model == "softmax" ? "gradient" : "objective");
+  constexpr std::string_view kKnown[] = {"objective", "output", "amp",    "gradient",
+                                         "sgd",       "ftrl",   "bolt_on"};
+  if (std::find(std::begin(kKnown), std::end(kKnown), method) == std::end(kKnown)) return;
+  for (const MethodOption& option : method_options(options)) {
+    const auto& takers = option.methods;
+    if (!option.given || std::find(takers.begin(), takers.end(), method) != takers.end()) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} means nothing to the method {}; leave it out, or use --method {}",
+                            option.name, method, fmt::join(takers, " or ")));
+  }
+}
+
+std::string exact_parameters(const learn::Problem& problem, const learn::Method& method) {
+  return joined({problem.regulariser.l1, problem.regulariser.l2,
+                 learn::radius(problem.set, learn::weight_count(problem))}) +
+         std::visit(ExactParameters{}, method);
 }
 
 std::optional<learn::Method> gradient_method(const learn::Problem& problem,

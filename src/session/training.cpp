@@ -28,8 +28,7 @@ std::string training_digest(const TrainingPlan& plan, const catalog::Policy& pol
   fields.add("train").add(plan.table).add(plan.model);
   fields.add(learn::to_json(plan.pipeline)).add(learn::to_json(plan.target));
   fields.add(describe(plan, policy)).add(privacy::to_json(plan.event)).add(policy.digest);
-  const std::string exact = exact_parameters(plan.method);
-  if (!exact.empty()) fields.add(exact);
+  fields.add(exact_parameters(plan.problem, plan.method));
   return to_hex(sha256(fields.bytes()));
 }
 

@@ -22,9 +22,11 @@ std::optional<learn::Method> gradient_method(const learn::Problem& problem,
 // guessed.
 double default_output_l2(const learn::Problem& problem, Epsilon epsilon, double weight_norm);
 
-// Every parameter that somebody may choose, to the last digit: what makes two trainings different.
-// Empty for other methods.
-std::string exact_parameters(const learn::Method& method);
+// Throws invalid_argument for an option that the method asked for does not look at.
+void check_method_options(const TrainOptions& options);
+
+// Every number that somebody may choose, to the last digit: what makes two trainings different.
+std::string exact_parameters(const learn::Problem& problem, const learn::Method& method);
 
 // Lines of text. Empty for other methods.
 std::string describe_gradient_noise(const learn::Method& method);

@@ -271,6 +271,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   TrainOptions options = asked;
   const catalog::Table& table = table_of(policy, options.table);
   check_table(policy, table);
+  check_method_options(options);
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)

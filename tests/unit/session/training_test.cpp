@@ -143,23 +143,37 @@ TEST_F(TrainingTest, GradientMethodsSayWhatTheyDo) {
             std::string::npos);
   EXPECT_NE(event_of("ftrl").find("{\"gaussian\""), std::string::npos);
   EXPECT_NE(event_of("sgd").find("{\"epsilon_delta\""), std::string::npos);
+  asked.steps.reset();
   EXPECT_NE(event_of("amp").find("{\"epsilon_delta\""), std::string::npos);
   EXPECT_EQ(test::code_of([&] { event_of("bolt_on"); }), ErrorCode::unsupported);
 }
 
-// What the plan's text rounds away still makes another training.
-TEST_F(TrainingTest, AnotherStepSizeIsAnotherTraining) {
+// What the plan's text rounds away or leaves out still makes another training.
+TEST_F(TrainingTest, EveryParameterMakesAnotherTraining) {
   Session session(policy_);
   test::SeededSource bits(8);
-  TrainOptions asked = options();
-  asked.method = "gradient";
-  asked.epsilon = 0.1;
-  asked.steps = 3;
-  asked.step_size = 1;
-  const learn::Model first = session.train(asked, "", {}, bits);
-  EXPECT_EQ(session.train(asked, "", {}, bits), first);
-  asked.step_size = 1 + 1e-12;
-  EXPECT_NE(session.train(asked, "", {}, bits).weights, first.weights);
+  for (const char* method : {"objective", "gradient"}) {
+    TrainOptions asked = options();
+    asked.method = method;
+    asked.epsilon = 0.1;
+    asked.l2 = 100;
+    std::vector<learn::Model> models = {session.train(asked, "", {}, bits)};
+    EXPECT_EQ(session.train(asked, "", {}, bits), models[0]);
+    const auto another = [&](auto change) {
+      change(asked);
+      models.push_back(session.train(asked, "", {}, bits));
+      for (std::size_t i = 0; i + 1 < models.size(); ++i)
+        EXPECT_NE(models[i].weights, models.back().weights) << method << " " << models.size();
+    };
+    another([](auto& o) { o.l2 = 100 + 1e-9; });
+    another([](auto& o) { o.l1 = 0.5; });
+    another([](auto& o) { o.radius = 7; });
+    another([](auto& o) { o.radius = 8; });
+    if (asked.method == "gradient") {
+      another([](auto& o) { o.step_size = 1; });
+      another([](auto& o) { o.step_size = 1 + 1e-12; });
+    }
+  }
 }
 
 // Three classes by age; what is missing or not listed has no label. At this epsilon a model that
@@ -193,7 +207,7 @@ TEST_F(TrainingTest, SoftmaxTrainsPredictsAndEvaluates) {
   asked.weight_norm = 30;
   for (const char* method : {"auto", "gradient", "sgd", "ftrl"}) {
     asked.method = method;
-    asked.steps = 100;
+    asked.steps = 60;
     const TrainingPlan plan = session.explain_training(asked);
     EXPECT_NE(describe(plan, session.policy()).find("6 weights"), std::string::npos);
     const learn::Model model = session.train(asked, "", {}, bits);
@@ -209,6 +223,7 @@ TEST_F(TrainingTest, SoftmaxTrainsPredictsAndEvaluates) {
     const std::vector<data::Cell> oldest = {data::Cell{.number = 63}};
     EXPECT_EQ(learn::describe_label(model.target, learn::predict(model, oldest).label), "old");
   }
+  asked.steps.reset();
   for (const char* method : {"objective", "output", "amp", "bolt_on"}) {
     asked.method = method;
     EXPECT_EQ(test::code_of([&] { session.explain_training(asked); }), ErrorCode::unsupported);
@@ -317,6 +332,11 @@ TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
               ErrorCode::invalid_argument);
   }
   EXPECT_EQ(refused([](auto& o) { o.method = "sgd", o.rate = 2; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.rate = 0.1; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "output", o.steps = 5; }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "gradient", o.batch = 5; }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.method = "gradient", o.steps = -1; }),
             ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace shoal::learn {
 namespace {
@@ -54,6 +55,8 @@ DescentPath descent_path(const Problem& problem, const DescentOptions& options,
   const double smooth = smoothness(problem.loss, problem.row_norm);
   const double balanced = total_noise * std::sqrt(d) / options.weight_norm -
                           kGuessedRows * (std::isfinite(smooth) ? smooth : 0);
+  if (options.l2 && !(*options.l2 >= 0))
+    refuse(fmt::format("the l2 weight is {}; it must not be negative", format_number(*options.l2)));
   path.l2 = options.l2.value_or(std::max(balanced, 0.0));
   path.l2 = std::max(path.l2, problem.regulariser.l2);
   validate(path, problem);
@@ -78,17 +81,21 @@ Descent::Descent(const Problem& problem, const DescentPath& path, double rows)
       path_(path),
       step_size_(1 / (std::max(rows, 1.0) / path.row_step + path.l2)),
       weights_(project(problem.set, std::vector<double>(weight_count(problem), 0.0))),
-      velocity_(weights_.size(), 0.0),
+      before_(weights_),
       sum_(weights_.size(), 0.0) {}
 
 void Descent::step(std::span<const double> gradient) {
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
-    velocity_[j] = path_.momentum * velocity_[j] + gradient[j] + path_.l2 * weights_[j];
-    weights_[j] = std::clamp(weights_[j] - step_size_ * velocity_[j], -kMostWeight, kMostWeight);
+  // Momentum is what the weights moved last, shrinking and projection included: so the path rests
+  // where a step without momentum would.
+  std::vector<double> next(weights_.size());
+  for (std::size_t j = 0; j < next.size(); ++j) {
+    const double moved = path_.momentum * (weights_[j] - before_[j]);
+    const double pulled = step_size_ * (gradient[j] + path_.l2 * weights_[j]);
+    next[j] = std::clamp(weights_[j] + moved - pulled, -kMostWeight, kMostWeight);
   }
   if (problem_.regulariser.l1 > 0)
-    weights_ = proximal_point({0, problem_.regulariser.l1}, weights_, step_size_);
-  weights_ = project(problem_.set, weights_);
+    next = proximal_point({0, problem_.regulariser.l1}, next, step_size_);
+  before_ = std::exchange(weights_, project(problem_.set, next));
   ++taken_;
   const auto steps = static_cast<double>(path_.steps);
   if (static_cast<double>(taken_) <= steps - path_.averaged * steps) return;

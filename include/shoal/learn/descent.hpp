@@ -68,8 +68,8 @@ class Descent {
   std::int64_t taken_ = 0;
   std::int64_t summed_ = 0;
   std::vector<double> weights_;
-  std::vector<double> velocity_;
-  std::vector<double> sum_;  // of the iterates that are averaged
+  std::vector<double> before_;  // the step before
+  std::vector<double> sum_;     // of the iterates that are averaged
 };
 
 }  // namespace shoal::learn

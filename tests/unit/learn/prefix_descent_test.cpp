@@ -142,6 +142,24 @@ TEST(PrefixLaw, IsTheOneThatWasProven) {
   }
 }
 
+// The mean of two iterates shows the batches with different weights: which one the row is in makes
+// a difference, and both are as likely. False alarms: 2e-4.
+TEST(PrefixLaw, ShowsTheBatchOfARow) {
+  auto method = calibrate_prefix(
+      test::worst_problem(), kAdd, Epsilon(1), Delta(0.01),
+      {.steps = 2, .row_step = 1e-7, .momentum = 0, .averaged = 1, .l2 = 0, .rows = 1.0});
+  method.noise.sigma /= 16;  // so that the two cases can be told apart
+  // (1, 1/2) times the inverse of the factor, whose entries are 1 and 1/2 up to rounding.
+  const double ideal = std::sqrt(0.75 * 0.75 + 0.5 * 0.5);
+  const double sigma = std::ldexp(method.noise.sigma, method.noise.exponent - kPrefixBits) * ideal;
+  ASSERT_LT(sigma, 0.5);
+  const auto cdf = [&](double x) {
+    return test::normal_cdf((x - 1) / sigma) / 2 + test::normal_cdf((x - 0.5) / sigma) / 2;
+  };
+  EXPECT_LT(test::kolmogorov(draws(method, 1), cdf), 2.15);
+  EXPECT_GT(test::kolmogorov(draws(method, 2), cdf), 4);
+}
+
 TEST(PrefixTraining, LearnsInOnePass) {
   const Problem problem = problem_of();
   const auto method = calibrate_prefix(problem, kAdd, Epsilon(2), Delta(1e-6), {.steps = 30});

@@ -15,7 +15,7 @@ struct BoltOnRun {
   double error = 0;  // a bound on their distance from the same run without rounding, for this order
 };
 
-// `order` has the number of every row once.
+// `order` has every number below slot_count() once; those beyond the rows add nothing.
 BoltOnRun run_bolt_on(const BoltOnDescent& method, const Problem& problem, const RowSource& rows,
                       std::span<const std::uint64_t> order);
 

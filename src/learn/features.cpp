@@ -241,7 +241,7 @@ TrainingRows training_rows(data::TableRows&& table, const Pipeline& pipeline, co
   std::vector<double> values;
   TableRowsKey::read(secret, [&](const data::Cell* cells) {
     const auto label = label_of(target, cells[features]);
-    if (!label) return;
+    if (!label) return rows->skip_row();
     encode(pipeline, {cells, features}, columns, values);
     rows->add_sparse(columns, values, *label);
   });

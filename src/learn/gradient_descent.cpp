@@ -31,8 +31,8 @@ privacy::Event event_of(const GradientDescent& method) {
       method.path.steps,
       privacy::event::Gaussian{method.noise.sigma, gradient_sensitivity(method.noise)}};
   if (method.count_sigma == 0) return steps;
-  // An exchange leaves the number of rows as it is.
-  return privacy::event::Compose{{privacy::event::Gaussian{method.count_sigma, 1, 0}, steps}};
+  // Exchanged for one without a label, a row is gone.
+  return privacy::event::Compose{{privacy::event::Gaussian{method.count_sigma, 1, 1}, steps}};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ double gradient_mu_up(const GradientDescent& method) {
   const double once =
       divide_up((replace ? 2 : 1) * gradient_sensitivity(method.noise), method.noise.sigma);
   double square = multiply_up(static_cast<double>(method.path.steps), multiply_up(once, once));
-  if (method.count_sigma != 0 && !replace) {
+  if (method.count_sigma != 0) {
     const double count = divide_up(1, method.count_sigma);
     square = numeric::add_up(square, multiply_up(count, count));
   }

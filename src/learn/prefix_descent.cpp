@@ -36,7 +36,7 @@ double factor_norm_up(std::int64_t steps) {
 double mu_up(const PrefixDescent& method) {
   const bool replace = method.neighbors == Neighbors::replace_one;
   const double all = divide_up((replace ? 2 : 1) * prefix_sensitivity(method), method.noise.sigma);
-  if (method.count_sigma == 0 || replace) return all;
+  if (method.count_sigma == 0) return all;
   const double count = divide_up(1, method.count_sigma);
   return sqrt_up(numeric::add_up(multiply_up(all, all), multiply_up(count, count)));
 }
@@ -118,7 +118,7 @@ privacy::Event privacy_event(const PrefixDescent& method, const Problem& problem
   const privacy::Event sums =
       privacy::event::Gaussian{method.noise.sigma, prefix_sensitivity(method)};
   if (method.count_sigma == 0) return sums;
-  return privacy::event::Compose{{privacy::event::Gaussian{method.count_sigma, 1, 0}, sums}};
+  return privacy::event::Compose{{privacy::event::Gaussian{method.count_sigma, 1, 1}, sums}};
 }
 
 }  // namespace shoal::learn

@@ -30,7 +30,7 @@ privacy::Event plan_of(std::int64_t steps, double rate, double sigma, double sen
   const privacy::Event all = privacy::event::Repeat{
       steps, privacy::event::PoissonSampled{rate, privacy::event::Gaussian{sigma, sensitivity}}};
   if (count_sigma == 0) return all;
-  return privacy::event::Compose{{privacy::event::Gaussian{count_sigma, 1, 0}, all}};
+  return privacy::event::Compose{{privacy::event::Gaussian{count_sigma, 1, 1}, all}};
 }
 
 std::uint64_t units_of(double rate) {

@@ -72,6 +72,7 @@ std::vector<std::uint64_t> random_order(std::uint64_t rows, random::BitSource& b
 
 void add_slope(const RowSource& rows, const Loss& loss, std::uint64_t number,
                std::span<const double> weights, BlockBuffer& buffer, std::vector<double>& sum) {
+  if (number >= rows.row_count()) return;  // it was there, without a label
   const RowBlock block = rows.block(number / kBlockRows, buffer);
   const std::size_t place = number % kBlockRows;
   const Row row = row_of(block, place);
@@ -126,7 +127,7 @@ BoltOnRun run_bolt_on(const BoltOnDescent& method, const Problem& problem, const
 std::vector<double> train(const BoltOnDescent& method, const Problem& problem,
                           const RowSource& rows, random::BitSource& bits,
                           const FitOptions& options) {
-  const BoltOnRun run = run_bolt_on(method, problem, rows, random_order(rows.row_count(), bits));
+  const BoltOnRun run = run_bolt_on(method, problem, rows, random_order(rows.slot_count(), bits));
   SHOAL_CHECK(run.error <= method.error);
   if (options.progress) options.progress(static_cast<int>(method.passes));
   return project(problem.set, add_output_noise(run.weights, method.output, bits));

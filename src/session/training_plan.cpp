@@ -272,6 +272,12 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   const catalog::Table& table = table_of(policy, options.table);
   check_table(policy, table);
   check_method_options(options);
+  if (options.method == "bolt_on" && policy.unit == catalog::PrivacyUnit::person) {
+    throw Error(
+        ErrorCode::unsupported,
+        "bolt-on descent counts on a fixed number of rows, and a person may be exchanged for "
+        "one who has none; use output, or gradient");
+  }
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)

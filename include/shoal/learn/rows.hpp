@@ -52,6 +52,9 @@ class RowSource {
   virtual double label_bound() const = 0;
   virtual LabelKind label_kind() const = 0;
   virtual std::uint64_t row_count() const = 0;
+  // Rows and those that were left out because they have no label: an exchange of one row for
+  // another changes row_count(), but not this.
+  virtual std::uint64_t slot_count() const { return row_count(); }
   virtual std::size_t block_count() const = 0;
   // Most non-zero values of a row.
   virtual std::size_t widest_row() const = 0;
@@ -76,12 +79,15 @@ class MemoryRows final : public RowSource {
   void add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,
                   double label);
   void add_dense(std::span<const double> values, double label);
+  // A row that adds nothing, but was there.
+  void skip_row() { ++skipped_; }
 
   std::size_t dimension() const override { return dimension_; }
   double row_norm() const override { return row_norm_; }
   double label_bound() const override { return label_bound_; }
   LabelKind label_kind() const override { return kind_; }
   std::uint64_t row_count() const override { return labels_.size(); }
+  std::uint64_t slot_count() const override { return labels_.size() + skipped_; }
   std::size_t block_count() const override;
   std::size_t widest_row() const override { return widest_; }
   RowBlock block(std::size_t index, BlockBuffer& buffer) const override;
@@ -95,6 +101,7 @@ class MemoryRows final : public RowSource {
   LabelKind kind_;
   std::optional<bool> sparse_;
   std::size_t widest_ = 0;
+  std::uint64_t skipped_ = 0;
   std::vector<std::uint64_t> starts_;  // of the blocks' values
   std::vector<std::uint32_t> begins_;  // within the block; one more than rows a block
   std::vector<std::uint32_t> columns_;
@@ -115,12 +122,14 @@ class StoredRows final : public RowSource {
   void add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,
                   double label);
   void add_dense(std::span<const double> values, double label);
+  void skip_row() { ++skipped_; }
 
   std::size_t dimension() const override { return open_->dimension(); }
   double row_norm() const override { return open_->row_norm(); }
   double label_bound() const override { return open_->label_bound(); }
   LabelKind label_kind() const override { return open_->label_kind(); }
   std::uint64_t row_count() const override;
+  std::uint64_t slot_count() const override { return row_count() + skipped_; }
   std::size_t block_count() const override;
   std::size_t widest_row() const override { return widest_; }
   RowBlock block(std::size_t index, BlockBuffer& buffer) const override;
@@ -133,6 +142,7 @@ class StoredRows final : public RowSource {
   std::uint64_t memory_limit_;
   std::uint64_t in_memory_ = 0;
   std::size_t widest_ = 0;
+  std::uint64_t skipped_ = 0;
   std::unique_ptr<MemoryRows> open_;  // the last block
   std::vector<Full> full_;            // those before it
   std::unique_ptr<SpillFile> file_;

@@ -103,6 +103,29 @@ TEST(BoltOnSensitivity, HoldsForAnyRows) {
   EXPECT_GT(closest, 0.5);
 }
 
+// A row that is exchanged for one without a label is as if its gradient were 0: the number of steps
+// and their size stay, and half of the distance is enough.
+TEST(BoltOnSensitivity, HoldsForARowThatLosesItsLabel) {
+  const Problem problem = problem_of(HuberisedHinge{0.5}, 1);
+  const double l2 = 1200;
+  const BoltOnDescent method = method_of(problem, l2, 3, 10);
+  MemoryRows rows(1, 1, 1, LabelKind::sign);
+  MemoryRows other(1, 1, 1, LabelKind::sign);
+  for (int i = 0; i < 200; ++i) {
+    rows.add_dense(std::vector<double>{1}, 1);
+    if (i < 199) other.add_dense(std::vector<double>{1}, 1);
+  }
+  other.skip_row();
+  ASSERT_EQ(other.slot_count(), 200);
+  const auto whole = run_bolt_on(method, problem, rows, rotated(200, 7)).weights;
+  const double moved =
+      distance(whole, run_bolt_on(method, problem, other, rotated(200, 7)).weights);
+  EXPECT_LE(moved, 1 / l2 * (1 + 1e-9));
+  EXPECT_GT(moved, 0.99 / l2);
+  SeededSource bits(1);
+  EXPECT_EQ(train(method, problem, other, bits, {}).size(), 1);
+}
+
 // The same recursion in long double.
 TEST(BoltOnRounding, IsWithinItsBound) {
   const Problem problem = problem_of(Logistic{}, 6);

@@ -82,6 +82,7 @@ TEST(Features, TrainingRowsAreClippedAndRowsWithoutLabelLeftOut) {
   EXPECT_EQ(rows.label_kind(), LabelKind::sign);
   const RowSource& open = TrainingRowsKey::open(rows);
   ASSERT_EQ(open.row_count(), 3);
+  EXPECT_EQ(open.slot_count(), 4);
   BlockBuffer buffer;
   const RowBlock block = open.block(0, buffer);
   EXPECT_EQ(block.labels[0], -1);

@@ -2,8 +2,9 @@
 //
 //   accuracy_learning FOLDER TARGET [SEEDS]
 //
-// Prints a Markdown table: mean test accuracy in percent and its standard error. Nothing is tuned
-// on test data; every parameter is the default that public facts give.
+// Prints a Markdown table: mean test accuracy in percent and its standard error. Every parameter is
+// the default that public facts give; those of the gradient methods were once fixed with a look at
+// such a table.
 #include "learn/methods.hpp"
 #include "learning_data.hpp"
 

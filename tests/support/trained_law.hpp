@@ -3,9 +3,6 @@
 // pulls by exactly 1 each time, so the weight is a Gaussian variable with a known shift.
 #pragma once
 
-#include "support/seeded_source.hpp"
-
-#include <shoal/base/int128.hpp>
 #include <shoal/learn/problem.hpp>
 #include <shoal/learn/rows.hpp>
 
@@ -45,12 +42,6 @@ inline double kolmogorov(std::vector<double> draws, const std::function<double(d
         {worst, (static_cast<double>(i) + 1) / n - chance, chance - static_cast<double>(i) / n});
   }
   return worst * std::sqrt(n);
-}
-
-inline std::vector<Int128> in_thousandths(const std::vector<double>& draws) {
-  std::vector<Int128> values;
-  for (const double one : draws) values.push_back(static_cast<Int128>(std::floor(one * 1000)));
-  return values;
 }
 
 }  // namespace shoal::test

@@ -15,8 +15,6 @@
 namespace shoal::learn {
 namespace {
 
-constexpr std::size_t kParts = 32;
-
 // What one thread adds up: blocks of rows in 64 bits, then 128.
 struct PartSum {
   explicit PartSum(std::size_t count) : block(count), total(count) {}
@@ -123,7 +121,7 @@ GradientSums::GradientSums(const RowSource& rows, const Loss& loss, const Gradie
 std::vector<Int128> GradientSums::all(std::span<const double> weights) const {
   SHOAL_CHECK(weights.size() == weight_count());
   const std::size_t blocks = rows_.block_count();
-  const std::size_t count = std::min(blocks, kParts);
+  const std::size_t count = std::min<std::size_t>(blocks, threads_);  // integers: any split will do
   std::vector<PartSum> parts(count, PartSum(weight_count()));
   const RowGradient gradient{noise_, rows_.dimension(), common_limit_,
                              std::ldexp(1.0, -noise_.exponent)};
@@ -152,7 +150,7 @@ std::vector<Int128> GradientSums::of(std::span<const std::uint64_t> chosen,
                                      std::span<const double> weights) const {
   SHOAL_CHECK(weights.size() == weight_count());
   SHOAL_CHECK(rows_.block_count() == (rows_.row_count() + kBlockRows - 1) / kBlockRows);
-  const std::size_t count = std::clamp<std::size_t>(chosen.size() / 256, 1, kParts);
+  const std::size_t count = std::clamp<std::size_t>(chosen.size() / 256, 1, threads_);
   std::vector<PartSum> parts(count, PartSum(weight_count()));
   const RowGradient gradient{noise_, rows_.dimension(), common_limit_,
                              std::ldexp(1.0, -noise_.exponent)};

@@ -1,6 +1,7 @@
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/numeric/directed.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/session/training.hpp>
 
@@ -172,19 +173,23 @@ struct Chosen {
   std::string reason;
 };
 
-Chosen choose_method(const TrainOptions& options, std::size_t dimension) {
+Chosen choose_method(const TrainOptions& options) {
   if (options.method != "auto") return {options.method, "as asked"};
-  const bool squares = options.model == "linear" || options.model == "mean";
-  if (squares && options.l1 == 0 && dimension <= learn::kMostSummedFeatures) {
+  if (options.model == "mean") {
     return {
         "adassp",
-        "the loss is a square, so sums of products say all and get noise once; chosen by public "
+        "a mean is a sum over a count, and noise on the two is the closed form; chosen by public "
         "facts alone"};
   }
-  return {
-      "objective",
+  const std::string least =
       "the loss is smooth and a function of one linear prediction, where objective perturbation "
-      "adds least noise; chosen by public facts alone"};
+      "adds least noise";
+  if (options.model == "linear") {
+    return {"objective", least +
+                             ": to one gradient, not to a matrix of sums; residuals beyond half of "
+                             "the range count linearly; chosen by public facts alone"};
+  }
+  return {"objective", least + "; chosen by public facts alone"};
 }
 
 bool has_categories(const learn::Pipeline& pipeline) {
@@ -292,6 +297,19 @@ std::optional<learn::PrivateSelection> selection_of(const TrainingPlan& plan,
                                     runs);
 }
 
+std::optional<learn::HeldOutCounts> counts_of(const TrainingPlan& plan, const TrainOptions& options,
+                                              Neighbors neighbors) {
+  if (!options.evaluate_epsilon) return {};
+  if (!options.try_l2.empty())
+    refuse("--try-l2 scores its candidates itself; leave --evaluate-epsilon out");
+  if (!(*options.evaluate_epsilon > 0) || *options.evaluate_epsilon >= plan.epsilon) {
+    refuse(
+        fmt::format("--evaluate-epsilon {} is a part of epsilon {}; it must be above 0 and below",
+                    format_number(*options.evaluate_epsilon), format_number(plan.epsilon)));
+  }
+  return learn::calibrate_held_out(neighbors, Epsilon(*options.evaluate_epsilon));
+}
+
 std::string selection_lines(const learn::PrivateSelection& selection,
                             const std::vector<double>& l2) {
   std::string list;
@@ -321,7 +339,7 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   pipeline.intercept = options.intercept.value_or(has_categories(pipeline) ? 0 : 1);
   pipeline.row_norm = row_norm_of(options, pipeline);
   validate(pipeline);
-  Chosen chosen = choose_method(options, learn::dimension(pipeline));
+  Chosen chosen = choose_method(options);
   options.method = std::move(chosen.method);
 
   TrainingPlan plan{.table = table.name,
@@ -348,6 +366,14 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   if (plan.selection) {
     plan.method = plan.selection->candidates.front();
     plan.event = learn::privacy_event(*plan.selection, plan.problem);
+    return plan;
+  }
+  plan.counts = counts_of(plan, options, policy.neighbors);
+  if (plan.counts) {
+    TrainingPlan rest = plan;
+    rest.epsilon = numeric::subtract_down(plan.epsilon, plan.counts->epsilon);
+    plan.method = method_of(rest, options, policy.neighbors);
+    plan.event = learn::privacy_event(plan.method, *plan.counts, plan.problem);
     return plan;
   }
   plan.method = method_of(plan, options, policy.neighbors);
@@ -378,6 +404,11 @@ std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
     text += "rows       one of each person, chosen by a keyed hash\n";
   text += fmt::format("method     {}: {}\n", learn::name(plan.method), plan.reason);
   text += std::visit([](const auto& one) { return method_lines(one); }, plan.method);
+  if (plan.counts) {
+    text += fmt::format(
+        "evaluated  on a quarter of the rows, set aside, with Laplace noise of {} rows\n",
+        format_rounded(plan.counts->scale / static_cast<double>(learn::kScoreSteps), 4));
+  }
   if (plan.selection) text += selection_lines(*plan.selection, plan.tried_l2);
   if (const std::string risk = expected_risk(plan); !risk.empty())
     text += fmt::format("risk       {}\n", risk);

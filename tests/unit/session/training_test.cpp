@@ -160,6 +160,26 @@ TEST_F(TrainingTest, MeansAreFound) {
   }
 }
 
+TEST_F(TrainingTest, AccuracyIsEstimatedFromTheSameReservation) {
+  Session session(policy_);
+  TrainOptions asked = options();
+  asked.evaluate_epsilon = 0.5;
+  const TrainingPlan plan = session.explain_training(asked);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Compose>(plan.event.node()));
+  test::SeededSource bits(6);
+  const learn::Model model = session.train(asked, "", {}, bits);
+  ASSERT_TRUE(model.held_out);
+  EXPECT_LT(model.held_out->wrong, 0.4);
+  EXPECT_NEAR(model.held_out->rows, 750, 200);
+  EXPECT_EQ(session.budget().epsilon_spent, 2);
+  EXPECT_EQ(session.train(asked, "", {}, bits), model);
+  asked.evaluate_epsilon = 2;
+  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+  asked.evaluate_epsilon = 0.5;
+  asked.try_l2 = {5};
+  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+}
+
 TEST_F(TrainingTest, ParametersAreChosenPrivately) {
   Session session(policy_);
   TrainOptions asked = options();

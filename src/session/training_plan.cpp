@@ -221,6 +221,13 @@ std::string method_lines(const learn::OutputPerturbation& method) {
 }
 
 std::string method_lines(const learn::AdaSsp& method) {
+  if (method.shape == learn::NoiseShape::norm) {
+    return fmt::format(
+        "noise      norm, scale {}, on the sums of x x' and x y together\n"
+        "ridge      from the noisy sums, at least {}\n",
+        format_rounded(std::ldexp(method.matrix_sigma, 2 * method.row_exponent), 4),
+        format_number(method.l2));
+  }
   return fmt::format(
       "noise      rounded Gaussian of sigma {} on the sums of x x' and {} on those of x y\n"
       "ridge      from the noisy sums, at least {}\n",
@@ -402,6 +409,13 @@ std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
                       plan.pipeline.intercept != 0 ? ", a regularised intercept" : "");
   if (policy.unit == catalog::PrivacyUnit::person)
     text += "rows       one of each person, chosen by a keyed hash\n";
+  if (!std::holds_alternative<learn::WholeSpace>(plan.problem.set)) {
+    text +=
+        fmt::format("set        {}, weights of norm at most {}\n", learn::name(plan.problem.set),
+                    format_number(learn::radius(plan.problem.set, plan.problem.dimension)));
+  }
+  if (plan.problem.regulariser.l1 > 0)
+    text += fmt::format("l1 weight  {}\n", format_number(plan.problem.regulariser.l1));
   text += fmt::format("method     {}: {}\n", learn::name(plan.method), plan.reason);
   text += std::visit([](const auto& one) { return method_lines(one); }, plan.method);
   if (plan.counts) {

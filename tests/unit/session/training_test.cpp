@@ -180,6 +180,40 @@ TEST_F(TrainingTest, AccuracyIsEstimatedFromTheSameReservation) {
   EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
 }
 
+// What is not in the description is not in the digest, and a stored model would answer for another
+// question.
+TEST_F(TrainingTest, EveryOptionThatMattersIsDescribed) {
+  const Session session(policy_);
+  const auto text = [&](auto change) {
+    TrainOptions asked = options();
+    asked.epsilon = 1;
+    change(asked);
+    return describe(session.explain_training(asked), session.policy());
+  };
+  const std::string plain = text([](auto&) {});
+  EXPECT_NE(text([](auto& o) { o.radius = 3; }), plain);
+  EXPECT_NE(text([](auto& o) { o.radius = 3; }), text([](auto& o) { o.radius = 4; }));
+  EXPECT_NE(text([](auto& o) { o.l1 = 0.5; }), plain);
+  EXPECT_NE(text([](auto& o) { o.evaluate_epsilon = 0.1; }), plain);
+  const auto wolfe = [&](auto change) {
+    return text([&](auto& o) {
+      o.method = "frank_wolfe";
+      change(o);
+    });
+  };
+  EXPECT_NE(wolfe([](auto& o) { o.steps = 9; }), wolfe([](auto&) {}));
+  EXPECT_NE(wolfe([](auto& o) { o.radius = 2; }), wolfe([](auto&) {}));
+  const auto chosen = [&](std::vector<double> l2, double runs) {
+    return text([&](auto& o) {
+      o.delta = 0;
+      o.try_l2 = l2;
+      o.runs = runs;
+    });
+  };
+  EXPECT_NE(chosen({5, 50}, 3), chosen({5, 60}, 3));
+  EXPECT_NE(chosen({5, 50}, 3), chosen({5, 50}, 4));
+}
+
 TEST_F(TrainingTest, ParametersAreChosenPrivately) {
   Session session(policy_);
   TrainOptions asked = options();

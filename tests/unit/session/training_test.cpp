@@ -210,6 +210,15 @@ TEST_F(TrainingTest, EveryOptionThatMattersIsDescribed) {
       o.runs = runs;
     });
   };
+  const auto grid = [&](double l2) {
+    return text([&](auto& o) {
+      o.method = "exponential";
+      o.features = {"age"};
+      o.radius = 2;
+      o.l2 = l2;
+    });
+  };
+  EXPECT_NE(grid(1), grid(2));
   EXPECT_NE(chosen({5, 50}, 3), chosen({5, 60}, 3));
   EXPECT_NE(chosen({5, 50}, 3), chosen({5, 50}, 4));
 }

@@ -88,42 +88,44 @@ TEST_F(TrainingTest, IsPaidOnceAndStored) {
             ErrorCode::budget_exceeded);
 }
 
-class EveryTraining : public TrainingTest, public testing::WithParamInterface<const char*> {};
+using UnitAndRelation = std::pair<const char*, const char*>;
+class EveryTraining : public TrainingTest, public testing::WithParamInterface<UnitAndRelation> {};
 
-TEST_P(EveryTraining, OfEveryRelationModelAndMethodWorks) {
-  const char* unit = GetParam();
-  for (const char* neighbors : {"add_remove", "replace_one"}) {
-    write(unit, neighbors);
-    test::SeededSource bits(3);
-    TrainOptions asked = options();
-    asked.epsilon = 0.5;
-    asked.delta = 1e-7;
-    for (const char* method : {"objective", "output", "adassp", "exponential", "frank_wolfe"}) {
-      forget_what_was_spent();
-      Session session(policy_);
-      for (const char* model : {"logistic", "svm", "linear", "mean"}) {
-        asked.method = method;
-        asked.model = model;
-        const bool number = asked.model == "linear" || asked.model == "mean";
-        if (asked.method == "adassp" && !number) continue;
-        asked.target = number ? "age" : "rich";
-        asked.radius.reset();
-        if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
-        asked.features.clear();
-        asked.points.reset();
-        if (asked.method == "exponential") {
-          if (asked.model != "mean") asked.features = {number ? "sex" : "age"};
-          asked.radius = 3;
-          asked.points = 9;
-        }
-        const learn::Model made = session.train(asked, "", {}, bits);
-        for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
+TEST_P(EveryTraining, OfEveryModelAndMethodWorks) {
+  write(GetParam().first, GetParam().second);
+  test::SeededSource bits(3);
+  TrainOptions asked = options();
+  asked.epsilon = 0.5;
+  asked.delta = 1e-7;
+  for (const char* method : {"objective", "output", "adassp", "exponential", "frank_wolfe"}) {
+    forget_what_was_spent();
+    Session session(policy_);
+    for (const char* model : {"logistic", "svm", "linear", "mean"}) {
+      asked.method = method;
+      asked.model = model;
+      const bool number = asked.model == "linear" || asked.model == "mean";
+      if (asked.method == "adassp" && !number) continue;
+      asked.target = number ? "age" : "rich";
+      asked.radius.reset();
+      if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
+      asked.features.clear();
+      asked.points.reset();
+      if (asked.method == "exponential") {
+        if (asked.model != "mean") asked.features = {number ? "sex" : "age"};
+        asked.radius = 3;
+        asked.points = 9;
       }
+      const learn::Model made = session.train(asked, "", {}, bits);
+      for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, EveryTraining, testing::Values("row", "person"));
+INSTANTIATE_TEST_SUITE_P(Units, EveryTraining,
+                         testing::Values(UnitAndRelation{"row", "add_remove"},
+                                         UnitAndRelation{"row", "replace_one"},
+                                         UnitAndRelation{"person", "add_remove"},
+                                         UnitAndRelation{"person", "replace_one"}));
 
 TEST_F(TrainingTest, TheoryAndTheEventAreInThePlan) {
   const Session session(policy_);

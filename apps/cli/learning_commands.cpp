@@ -246,9 +246,7 @@ void add_train(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--intercept", options.intercept, "the constant feature's value; 0: none");
   command->add_option("--l2", options.l2, "weight of the l2 regulariser, in sum form");
-  command
-      ->add_option("--try-l2", options.try_l2,
-                   "choose privately among these l2 weights; needs --delta 0")
+  command->add_option("--try-l2", options.try_l2, "choose privately among these l2 weights")
       ->delimiter(',');
   command->add_option("--runs", options.runs,
                       "of that choice, in the mean; three a candidate if not given");

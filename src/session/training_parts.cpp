@@ -133,8 +133,6 @@ learn::ConvexSet set_of(const TrainOptions& options) {
 std::optional<learn::HeldOutCounts> counts_of(const TrainingPlan& plan, const TrainOptions& options,
                                               Neighbors neighbors) {
   if (!options.evaluate_epsilon) return {};
-  if (!options.try_l2.empty())
-    refuse("--try-l2 scores its candidates itself; leave --evaluate-epsilon out");
   if (!(*options.evaluate_epsilon > 0) || *options.evaluate_epsilon >= plan.epsilon) {
     refuse(
         fmt::format("--evaluate-epsilon {} is a part of epsilon {}; it must be above 0 and below",
@@ -150,7 +148,7 @@ std::string selection_lines(const learn::PrivateSelection& selection,
   return fmt::format(
       "tried      l2 weights {}, in {} runs in the mean, on three quarters of the rows\n"
       "chosen     by the best score on the others, with Laplace noise of {} rows\n",
-      list, format_rounded(learn::mean_runs(selection.run_scale), 3),
+      list, format_rounded(learn::mean_runs_up(selection.run_scale), 3),
       format_rounded(selection.score_scale / static_cast<double>(learn::kScoreSteps), 4));
 }
 

@@ -178,18 +178,23 @@ std::optional<learn::PrivateSelection> selection_of(const TrainingPlan& plan,
                                                     const TrainOptions& options,
                                                     Neighbors neighbors) {
   if (options.try_l2.empty()) return {};
-  if (plan.delta > 0) refuse("a private choice of parameters has no delta; ask with --delta 0");
+  if (options.evaluate_epsilon)
+    refuse("--try-l2 scores its candidates itself; leave --evaluate-epsilon out");
+  const double runs = options.runs.value_or(3 * static_cast<double>(options.try_l2.size()));
+  const double run_scale = learn::run_scale_of(runs);
+  const learn::CandidateCost cost =
+      learn::candidate_cost(Epsilon(plan.epsilon), Delta(plan.delta), run_scale);
   TrainingPlan one = plan;
-  one.epsilon = plan.epsilon / 2;
+  one.epsilon = cost.epsilon;
+  one.delta = cost.delta;
   std::vector<learn::Method> candidates;
   for (const double l2 : options.try_l2) {
     TrainOptions with = options;
     with.l2 = l2;
     candidates.push_back(method_of(one, with, neighbors));
   }
-  const double runs = options.runs.value_or(3 * static_cast<double>(candidates.size()));
   return learn::calibrate_selection(plan.problem, std::move(candidates), Epsilon(plan.epsilon),
-                                    runs);
+                                    Delta(plan.delta), run_scale);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 Features as the pipeline has them: numbers scaled to [0, 1] by their bounds (missing: 1/2), categories one-hot, rows of
 norm at most 1. Pure epsilon; its guarantee is for the exchange of a row (replace_one). Without intercept: with one, the
-intercept is not regularised and no guarantee holds. Its other parameters are its defaults.
+intercept is not regularised, which the proof of its rule asks for. Its other parameters are its defaults.
 """
 import csv
 import pathlib

@@ -238,7 +238,9 @@ TEST_F(TrainingTest, ParametersAreChosenPrivately) {
   EXPECT_TRUE(model.l2 == 2 || model.l2 == 1000);
   EXPECT_EQ(session.budget().epsilon_spent, 2);
   asked.delta = 1e-6;
-  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+  const TrainingPlan gaussian = session.explain_training(asked);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::EpsilonDelta>(gaussian.event.node()));
+  EXPECT_EQ(session.train(asked, "", {}, bits).privacy.delta, 1e-6);
 }
 
 // Its choice has no delta, and says so, whatever was offered.

@@ -259,6 +259,10 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
 
 std::string expected_risk(const TrainingPlan& plan) {
   if (plan.selection) return {};
+  if (const auto* choice = std::get_if<learn::ExponentialChoice>(&plan.method)) {
+    return fmt::format("expected to exceed the best candidate's by at most {} / rows",
+                       format_rounded(learn::expected_choice_loss(*choice, plan.problem), 4));
+  }
   const auto bound = learn::expected_excess_risk(plan.method, plan.problem, plan.weight_norm);
   if (!bound) return {};
   return fmt::format(

@@ -67,6 +67,23 @@ std::vector<double> read_candidates(const std::string& path) {
   return found;
 }
 
+std::string held_out_line(const learn::Model& model) {
+  const learn::HeldOutEstimate& found = *model.held_out;
+  if (!model.target.categories.empty()) {
+    return fmt::format("  right   {} % of about {} rows set aside (noise: from {} to {})\n",
+                       format_rounded(100 * (1 - found.wrong), 4), format_rounded(found.rows, 4),
+                       format_rounded(100 * (1 - found.upper), 4),
+                       format_rounded(100 * (1 - found.lower), 4));
+  }
+  // A squared error of 4 is that of labels at either end.
+  const double range = model.target.upper - model.target.lower;
+  return fmt::format(
+      "  error   {} (root mean square) on about {} rows set aside (noise: from {} to {})\n",
+      format_rounded(std::sqrt(found.wrong) * range, 4), format_rounded(found.rows, 4),
+      format_rounded(std::sqrt(found.lower) * range, 4),
+      format_rounded(std::sqrt(found.upper) * range, 4));
+}
+
 void train(TrainArguments& arguments) {
   if (!arguments.candidates.empty())
     arguments.options.candidates = read_candidates(arguments.candidates);
@@ -89,6 +106,7 @@ void train(TrainArguments& arguments) {
     print_text(
         fmt::format("  mean    {}\n", learn::describe_label(model.target, model.weights.at(0))));
   }
+  if (model.held_out) print_text(held_out_line(model));
   const std::string risk = session::expected_risk(session.explain_training(arguments.options));
   print_text(
       fmt::format("  model   {} ({} weights)\n  left    one question of epsilon {} (of {} in "
@@ -166,6 +184,8 @@ void add_train(CLI::App& app) {
                    "or published")
       ->capture_default_str();
   command->add_option("--epsilon", options.epsilon, "how much it may leak");
+  command->add_option("--evaluate-epsilon", options.evaluate_epsilon,
+                      "the part of it for counts on a quarter of the rows, which is set aside");
   command->add_option("--delta", options.delta, "the chance that it leaks more; 0: never");
   command->add_option("--table", options.table, "which table, if there are several");
   command->add_option("--features", options.features, "the columns to learn from")->delimiter(',');
@@ -173,9 +193,7 @@ void add_train(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--intercept", options.intercept, "the constant feature's value; 0: none");
   command->add_option("--l2", options.l2, "weight of the l2 regulariser, in sum form");
-  command
-      ->add_option("--try-l2", options.try_l2,
-                   "choose privately among these l2 weights; needs --delta 0")
+  command->add_option("--try-l2", options.try_l2, "choose privately among these l2 weights")
       ->delimiter(',');
   command->add_option("--runs", options.runs,
                       "of that choice, in the mean; three a candidate if not given");

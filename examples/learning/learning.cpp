@@ -152,7 +152,7 @@ void coming_and_going(Lab& lab) {
     candidates.emplace_back(
         calibrate_objective(plain, kRelation, Epsilon(0.5), Delta(0), {.l2 = l2}));
   lab.run("best of three l2 weights", plain,
-          calibrate_selection(plain, std::move(candidates), kEpsilon, 9));
+          calibrate_selection(plain, std::move(candidates), kEpsilon, Delta(0), run_scale_of(9)));
 }
 
 void exchanged(Lab& lab) {

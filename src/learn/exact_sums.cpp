@@ -18,7 +18,8 @@ constexpr std::size_t kPieceBlocks = 16;
 constexpr std::size_t kExactRows = std::size_t{1} << 16;
 constexpr std::size_t kDenseRows = 128;
 
-double steps_of(double value, int exponent) { return std::trunc(std::ldexp(value, -exponent)); }
+// One over a power of two: the product is exact, or so small that it is cut to 0.
+double steps_of(double value, double factor) { return std::trunc(value * factor); }
 
 // Whole numbers in doubles, for up to kExactRows rows.
 class PartialSums {
@@ -30,16 +31,16 @@ class PartialSums {
         total_(total),
         guard_(guard) {}
 
-  void add_sparse(const RowBlock& block, int row_exponent, int label_exponent) {
+  void add_sparse(const RowBlock& block, double row_factor, double label_factor) {
     for (std::size_t i = 0; i < block.rows; ++i) {
       if (++rows_ > kExactRows) flush();
       const std::uint32_t begin = block.begins[i];
       const std::uint32_t size = block.begins[i + 1] - begin;
-      const double label = steps_of(block.labels[i], label_exponent);
+      const double label = steps_of(block.labels[i], label_factor);
       steps_.resize(size);
       for (std::uint32_t k = 0; k < size; ++k) {
         const auto row = static_cast<Eigen::Index>(block.columns[begin + k]);
-        steps_[k] = steps_of(block.values[begin + k], row_exponent);
+        steps_[k] = steps_of(block.values[begin + k], row_factor);
         vector_[row] += steps_[k] * label;
         for (std::uint32_t m = 0; m <= k; ++m)
           matrix_(row, static_cast<Eigen::Index>(block.columns[begin + m])) +=
@@ -48,7 +49,7 @@ class PartialSums {
     }
   }
 
-  void add_dense(const RowBlock& block, int row_exponent, int label_exponent) {
+  void add_dense(const RowBlock& block, double row_factor, double label_factor) {
     for (std::size_t first = 0; first < block.rows; first += kDenseRows) {
       const std::size_t count = std::min(kDenseRows, block.rows - first);
       if ((rows_ += count) > kExactRows) flush(count);
@@ -56,11 +57,11 @@ class PartialSums {
       Eigen::VectorXd labels(static_cast<Eigen::Index>(count));
       for (std::size_t i = 0; i < count; ++i) {
         const auto column = static_cast<Eigen::Index>(i);
-        labels[column] = steps_of(block.labels[first + i], label_exponent);
+        labels[column] = steps_of(block.labels[first + i], label_factor);
         for (Eigen::Index j = 0; j < part.rows(); ++j) {
           part(j, column) =
               steps_of(block.values[(first + i) * block.dimension + static_cast<std::size_t>(j)],
-                       row_exponent);
+                       row_factor);
         }
       }
       matrix_.selfadjointView<Eigen::Lower>().rankUpdate(part);
@@ -97,6 +98,8 @@ ProductSums product_sums(const RowSource& rows, int row_exponent, int label_expo
                          unsigned threads) {
   SHOAL_CHECK(std::ldexp(rows.row_norm(), -row_exponent) < kStepLimit);
   SHOAL_CHECK(std::ldexp(rows.label_bound(), -label_exponent) < kStepLimit);
+  const double row_factor = std::ldexp(1.0, -row_exponent);
+  const double label_factor = std::ldexp(1.0, -label_exponent);
   const std::size_t d = rows.dimension();
   ProductSums total{std::vector<Int128>(d * (d + 1) / 2), std::vector<Int128>(d)};
   std::mutex guard;
@@ -108,9 +111,9 @@ ProductSums product_sums(const RowSource& rows, int row_exponent, int label_expo
     for (std::size_t b = piece * kPieceBlocks; b < last; ++b) {
       const RowBlock block = rows.block(b, buffer);
       if (block.columns) {
-        sums.add_sparse(block, row_exponent, label_exponent);
+        sums.add_sparse(block, row_factor, label_factor);
       } else {
-        sums.add_dense(block, row_exponent, label_exponent);
+        sums.add_dense(block, row_factor, label_factor);
       }
     }
     sums.flush();

@@ -195,6 +195,11 @@ privacy::Event privacy_event(const ExponentialChoice& method, const Problem& pro
                                   sensitivity_of(method));
 }
 
+double expected_choice_loss(const ExponentialChoice& method, const Problem& problem) {
+  const double count = static_cast<double>(method.candidates.size() / weight_count(problem));
+  return std::ldexp(method.scale, method.exponent) * std::log(count);
+}
+
 double regularised_exponential_mu_up(double difference_lipschitz, double k, double l2) {
   for (const double one : {difference_lipschitz, k, l2}) {
     if (!(one > 0 && std::isfinite(one)))

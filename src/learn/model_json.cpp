@@ -211,6 +211,25 @@ ModelPrivacy read_privacy(Reader reader, const Json& json) {
   return privacy;
 }
 
+Json held_out_json(const HeldOutEstimate& estimate) {
+  return {{"wrong", estimate.wrong},
+          {"lower", estimate.lower},
+          {"upper", estimate.upper},
+          {"rows", estimate.rows},
+          {"epsilon", estimate.epsilon}};
+}
+
+HeldOutEstimate read_held_out(Reader reader) {
+  HeldOutEstimate estimate;
+  estimate.wrong = reader.number("wrong");
+  estimate.lower = reader.number("lower");
+  estimate.upper = reader.number("upper");
+  estimate.rows = reader.number("rows");
+  estimate.epsilon = reader.number("epsilon");
+  reader.finish();
+  return estimate;
+}
+
 // What the parts themselves refuse is a fault of the file here.
 template <typename Check>
 void check_read(Check&& check) {
@@ -251,6 +270,7 @@ std::string to_json(const Model& model) {
                {"privacy", privacy_json(model.privacy)},
                {"features", feature_names(model.pipeline)},
                {"weights", model.weights}};
+  if (model.held_out) json["held_out"] = held_out_json(*model.held_out);
   return write(json) + "\n";
 }
 
@@ -275,6 +295,7 @@ Model model_from_json(std::string_view text) {
   check_read([&] { model.privacy = read_privacy(reader.object("privacy"), json.at("privacy")); });
   const std::vector<std::string> names = reader.texts("features");
   model.weights = reader.numbers("weights");
+  if (reader.has("held_out")) model.held_out = read_held_out(reader.object("held_out"));
   reader.finish();
   check_read([&] { validate(model); });
   if (names != feature_names(model.pipeline))

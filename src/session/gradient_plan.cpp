@@ -1,4 +1,4 @@
-#include "session/training_parts.hpp"
+#include "session/gradient_plan.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -121,10 +121,13 @@ struct MethodOption {
 
 std::vector<MethodOption> method_options(const TrainOptions& options) {
   return {{"--rows", options.rows.has_value(), {"amp", "gradient", "sgd", "ftrl"}},
-          {"--steps", options.steps.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--steps", options.steps.has_value(), {"gradient", "sgd", "ftrl", "frank_wolfe"}},
           {"--step-size", options.step_size.has_value(), {"gradient", "sgd", "ftrl"}},
           {"--momentum", options.momentum.has_value(), {"gradient", "sgd", "ftrl"}},
           {"--clip", options.clip.has_value(), {"gradient", "sgd", "ftrl"}},
+          {"--points", options.points.has_value(), {"exponential"}},
+          {"--candidates", !options.candidates.empty(), {"exponential"}},
+          {"--mistakes", options.mistakes, {"exponential"}},
           {"--rate", options.rate.has_value(), {"sgd"}},
           {"--passes", options.passes.has_value(), {"bolt_on"}},
           {"--batch", options.batch.has_value(), {"bolt_on"}}};
@@ -133,11 +136,10 @@ std::vector<MethodOption> method_options(const TrainOptions& options) {
 }  // namespace
 
 void check_method_options(const TrainOptions& options) {
-  const std::string method = options.method != "auto"
-                                 ? options.method
-                                 : (options.model == "softmax" ? "gradient" : "objective");
-  constexpr std::string_view kKnown[] = {"objective", "output", "amp",    "gradient",
-                                         "sgd",       "ftrl",   "bolt_on"};
+  constexpr std::string_view kKnown[] = {"objective",   "output",     "amp",     "gradient",
+                                         "sgd",         "ftrl",       "bolt_on", "adassp",
+                                         "exponential", "frank_wolfe"};
+  const std::string& method = options.method;
   if (std::find(std::begin(kKnown), std::end(kKnown), method) == std::end(kKnown)) return;
   for (const MethodOption& option : method_options(options)) {
     const auto& takers = option.methods;

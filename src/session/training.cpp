@@ -69,15 +69,30 @@ learn::Model stored_model(const std::string& text) {
   return learn::model_from_json(text);
 }
 
-learn::FittedBest fit_plan(const TrainingPlan& plan, learn::TrainingRows&& rows,
-                           privacy::Reservation&& reservation, random::BitSource& bits,
-                           const learn::FitOptions& options) {
+// What each kind of plan gives.
+struct Trained {
+  learn::Fitted fitted;
+  const learn::Method* method;  // of the plan
+  std::optional<learn::HeldOutEstimate> held_out = {};
+};
+
+Trained fit_plan(const TrainingPlan& plan, learn::TrainingRows&& rows,
+                 privacy::Reservation&& reservation, random::BitSource& bits,
+                 const learn::FitOptions& options) {
   if (plan.selection) {
-    return learn::fit_best(plan.problem, *plan.selection, std::move(rows), std::move(reservation),
-                           bits, options);
+    learn::FittedBest best = learn::fit_best(plan.problem, *plan.selection, std::move(rows),
+                                             std::move(reservation), bits, options);
+    return {std::move(best.fitted), &plan.selection->candidates[best.chosen]};
   }
-  return {learn::fit(plan.problem, plan.method, std::move(rows), std::move(reservation), bits,
-                     options)};
+  if (plan.counts) {
+    learn::FittedAndCounted both =
+        learn::fit_and_count(plan.problem, plan.method, *plan.counts, std::move(rows),
+                             std::move(reservation), bits, options);
+    return {std::move(both.fitted), &plan.method, both.estimate};
+  }
+  return {
+      learn::fit(plan.problem, plan.method, std::move(rows), std::move(reservation), bits, options),
+      &plan.method};
 }
 
 }  // namespace
@@ -136,13 +151,11 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   } catch (const std::exception& failure) {
     failed(std::move(reservation).spend(), failure.what());
   }
-  learn::FittedBest best =
-      fit_plan(plan, *std::move(rows), std::move(reservation), bits, fit_options);
-  learn::Fitted& fitted = best.fitted;
+  Trained trained = fit_plan(plan, *std::move(rows), std::move(reservation), bits, fit_options);
+  learn::Fitted& fitted = trained.fitted;
   if (fitted.weights.empty()) failed(std::move(fitted.spent), fitted.failure);
-  const learn::Method& method =
-      plan.selection ? plan.selection->candidates[best.chosen] : plan.method;
-  const learn::Model model = model_of(plan, method, policy_, std::move(fitted.weights));
+  learn::Model model = model_of(plan, *trained.method, policy_, std::move(fitted.weights));
+  model.held_out = trained.held_out;
   const ledger::StoredAnswer stored = ledger.settle(std::move(fitted.spent), learn::to_json(model));
   clock.wait();
   return stored_model(stored.answer);

@@ -1,40 +1,45 @@
-// Parts of training plans: the methods that go by noisy gradients or stop at approximate minima,
-// and words that several of them use.
+// Parts of a training plan: how methods are chosen, made and described.
 #pragma once
 
+#include <shoal/catalog/policy.hpp>
 #include <shoal/session/training.hpp>
 
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace shoal::session {
 
-// To follow a list of other methods.
-inline constexpr std::string_view kGradientMethods = ", amp, gradient, sgd, ftrl and bolt_on";
+struct Chosen {
+  std::string method;
+  std::string reason;
+};
 
-// None if the method asked for is not among them.
-std::optional<learn::Method> gradient_method(const learn::Problem& problem,
-                                             const TrainOptions& options, Neighbors neighbors,
-                                             Epsilon epsilon, Delta delta);
+// By public facts alone where "auto" is asked for.
+Chosen choose_method(const TrainOptions& options);
 
-// The l2 weight where noise on the weights and shrinking harm alike, for weights as long as
-// guessed.
-double default_output_l2(const learn::Problem& problem, Epsilon epsilon, double weight_norm);
+learn::Method exponential_method(const TrainingPlan& plan, const TrainOptions& options,
+                                 Neighbors neighbors);
+learn::Method frank_wolfe_method(const TrainingPlan& plan, const TrainOptions& options,
+                                 Neighbors neighbors);
 
-// Throws invalid_argument for an option that the method asked for does not look at.
-void check_method_options(const TrainOptions& options);
+// What --explain says of a method, in whole lines.
+std::string method_lines(const learn::ObjectivePerturbation& method);
+std::string method_lines(const learn::OutputPerturbation& method);
+std::string method_lines(const learn::AdaSsp& method);
+std::string method_lines(const learn::ExponentialChoice& method);
+std::string method_lines(const learn::FrankWolfe& method);
+std::string selection_lines(const learn::PrivateSelection& selection,
+                            const std::vector<double>& l2);
 
-// Every number that somebody may choose, to the last digit: what makes two trainings different.
-std::string exact_parameters(const learn::Problem& problem, const learn::Method& method);
+// What the method and the model make of the options.
+double row_norm_of(const TrainOptions& options, const learn::Pipeline& pipeline);
+std::vector<std::string> columns_of(const TrainOptions& options, const catalog::Table& table,
+                                    const learn::Target& target);
+learn::ConvexSet set_of(const TrainOptions& options);
 
-// Lines of text. Empty for other methods.
-std::string describe_gradient_noise(const learn::Method& method);
-
-// "2 classes", "a number".
-std::string classes_of(const learn::Target& target);
-
-// "rounded Gaussian noise of sigma 0.1 on a grid of 2^-20".
-std::string noise_text(const learn::OutputNoise& noise);
+// The counts on rows set aside, if they are asked for.
+std::optional<learn::HeldOutCounts> counts_of(const TrainingPlan& plan, const TrainOptions& options,
+                                              Neighbors neighbors);
 
 }  // namespace shoal::session

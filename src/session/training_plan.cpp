@@ -1,7 +1,9 @@
+#include "session/gradient_plan.hpp"
 #include "session/training_parts.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/numeric/directed.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/session/training.hpp>
 
@@ -10,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
 namespace shoal::session {
@@ -131,28 +132,6 @@ double delta_of_options(const catalog::Policy& policy, const TrainOptions& optio
   return delta;
 }
 
-// As many points as make a few thousand candidates.
-std::size_t grid_points(const TrainOptions& options, std::size_t weights) {
-  if (options.points) return static_cast<std::size_t>(std::max(*options.points, 0));
-  return weights == 1 ? 4097 : weights == 2 ? 65 : 17;
-}
-
-learn::Method exponential_method(const TrainingPlan& plan, const TrainOptions& options,
-                                 Neighbors neighbors) {
-  std::vector<double> candidates = options.candidates;
-  if (candidates.empty()) {
-    candidates = learn::grid_candidates(plan.problem, grid_points(options, plan.problem.dimension));
-  }
-  return learn::calibrate_exponential(
-      plan.problem, neighbors, Epsilon(plan.epsilon), std::move(candidates),
-      {.what = options.mistakes ? learn::CandidateLoss::mistakes : learn::CandidateLoss::loss});
-}
-
-// Those beyond what a method takes are its own to refuse.
-int whole_steps(std::int64_t steps) {
-  return static_cast<int>(std::clamp<std::int64_t>(steps, -1, std::numeric_limits<int>::max()));
-}
-
 learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
                         Neighbors neighbors) {
   const Epsilon epsilon(plan.epsilon);
@@ -167,13 +146,7 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   if (options.method == "adassp")
     return learn::calibrate_adassp(plan.problem, neighbors, epsilon, delta, {.l2 = options.l2});
   if (options.method == "exponential") return exponential_method(plan, options, neighbors);
-  if (options.method == "frank_wolfe") {
-    if (options.l2) refuse("frank_wolfe regularises by its ball; leave --l2 out and set --radius");
-    learn::FrankWolfeOptions steps;
-    if (options.steps) steps.steps = whole_steps(*options.steps);
-    steps.feature_bound = options.row_norm;
-    return learn::calibrate_frank_wolfe(plan.problem, neighbors, epsilon, delta, steps);
-  }
+  if (options.method == "frank_wolfe") return frank_wolfe_method(plan, options, neighbors);
   if (options.method != "objective") {
     refuse(
         fmt::format("there is no method {}; methods are auto, objective, output, adassp, "
@@ -187,82 +160,33 @@ learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
   return learn::calibrate_objective(plan.problem, neighbors, epsilon, delta, objective);
 }
 
-struct Chosen {
-  std::string method;
-  std::string reason;
-};
-
-Chosen choose_method(const TrainOptions& options, std::size_t dimension) {
-  if (options.method != "auto") return {options.method, "as asked"};
-  if (options.model == "softmax") {
-    return {"gradient",
-            "softmax has one linear prediction a class, for which objective perturbation has no "
-            "proof; chosen by public facts alone"};
-  }
-  const bool squares = options.model == "linear" || options.model == "mean";
-  if (squares && options.l1 == 0 && dimension <= learn::kMostSummedFeatures) {
-    return {
-        "adassp",
-        "the loss is a square, so sums of products say all and get noise once; chosen by public "
-        "facts alone"};
-  }
-  return {
-      "objective",
-      "the loss is smooth and a function of one linear prediction, where objective perturbation "
-      "adds least noise; chosen by public facts alone"};
-}
-
 bool has_categories(const learn::Pipeline& pipeline) {
   return std::any_of(pipeline.features.begin(), pipeline.features.end(), [](const auto& one) {
     return std::holds_alternative<learn::CategoryFeature>(one);
   });
 }
 
-// Frank-Wolfe's proof needs a bound of every feature, not of the row's length: rows get the length
-// that lets none be shortened, as a column adds at most one feature.
-double row_norm_of(const TrainOptions& options, const learn::Pipeline& pipeline) {
-  if (options.method != "frank_wolfe") return options.row_norm;
-  const double columns =
-      static_cast<double>(pipeline.features.size()) + (pipeline.intercept != 0 ? 1 : 0);
-  return options.row_norm * std::sqrt(columns) * (1 + 0x1p-30);
-}
-
-// A mean is learnt from a constant alone.
-std::vector<std::string> columns_of(const TrainOptions& options, const catalog::Table& table,
-                                    const learn::Target& target) {
-  if (options.model == "mean") {
-    if (!options.features.empty()) refuse("a mean has no features; leave --features out");
-    return {};
-  }
-  return options.features.empty() ? learn::usable_columns(table, target.column) : options.features;
-}
-
-learn::ConvexSet set_of(const TrainOptions& options) {
-  // Labels lie in [-1, 1], and so does their mean.
-  if (options.model == "mean" && options.method != "frank_wolfe")
-    return learn::L2Ball{options.radius.value_or(1)};
-  if (options.method == "frank_wolfe")
-    return learn::L1Ball{options.radius.value_or(options.weight_norm)};
-  if (options.radius) return learn::L2Ball{*options.radius};
-  return learn::WholeSpace{};
-}
-
 std::optional<learn::PrivateSelection> selection_of(const TrainingPlan& plan,
                                                     const TrainOptions& options,
                                                     Neighbors neighbors) {
   if (options.try_l2.empty()) return {};
-  if (plan.delta > 0) refuse("a private choice of parameters has no delta; ask with --delta 0");
+  if (options.evaluate_epsilon)
+    refuse("--try-l2 scores its candidates itself; leave --evaluate-epsilon out");
+  const double runs = options.runs.value_or(3 * static_cast<double>(options.try_l2.size()));
+  const double run_scale = learn::run_scale_of(runs);
+  const learn::CandidateCost cost =
+      learn::candidate_cost(Epsilon(plan.epsilon), Delta(plan.delta), run_scale);
   TrainingPlan one = plan;
-  one.epsilon = plan.epsilon / 2;
+  one.epsilon = cost.epsilon;
+  one.delta = cost.delta;
   std::vector<learn::Method> candidates;
   for (const double l2 : options.try_l2) {
     TrainOptions with = options;
     with.l2 = l2;
     candidates.push_back(method_of(one, with, neighbors));
   }
-  const double runs = options.runs.value_or(3 * static_cast<double>(candidates.size()));
   return learn::calibrate_selection(plan.problem, std::move(candidates), Epsilon(plan.epsilon),
-                                    runs);
+                                    Delta(plan.delta), run_scale);
 }
 
 }  // namespace
@@ -271,13 +195,6 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   TrainOptions options = asked;
   const catalog::Table& table = table_of(policy, options.table);
   check_table(policy, table);
-  check_method_options(options);
-  if (options.method == "bolt_on" && policy.unit == catalog::PrivacyUnit::person) {
-    throw Error(
-        ErrorCode::unsupported,
-        "bolt-on descent counts on a fixed number of rows, and a person may be exchanged for "
-        "one who has none; use output, or gradient");
-  }
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)
@@ -290,8 +207,15 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   pipeline.intercept = options.intercept.value_or(has_categories(pipeline) ? 0 : 1);
   pipeline.row_norm = row_norm_of(options, pipeline);
   validate(pipeline);
-  Chosen chosen = choose_method(options, learn::dimension(pipeline));
+  Chosen chosen = choose_method(options);
   options.method = std::move(chosen.method);
+  check_method_options(options);
+  if (options.method == "bolt_on" && policy.unit == catalog::PrivacyUnit::person) {
+    throw Error(
+        ErrorCode::unsupported,
+        "bolt-on descent counts on a fixed number of rows, and a person may be exchanged for "
+        "one who has none; use output, or gradient");
+  }
 
   TrainingPlan plan{.table = table.name,
                     .model = options.model,
@@ -319,6 +243,14 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
   if (plan.selection) {
     plan.method = plan.selection->candidates.front();
     plan.event = learn::privacy_event(*plan.selection, plan.problem);
+    return plan;
+  }
+  plan.counts = counts_of(plan, options, policy.neighbors);
+  if (plan.counts) {
+    TrainingPlan rest = plan;
+    rest.epsilon = numeric::subtract_down(plan.epsilon, plan.counts->epsilon);
+    plan.method = method_of(rest, options, policy.neighbors);
+    plan.event = learn::privacy_event(plan.method, *plan.counts, plan.problem);
     return plan;
   }
   plan.method = method_of(plan, options, policy.neighbors);

@@ -1,13 +1,11 @@
 // What a training plan says of itself.
+#include "session/gradient_plan.hpp"
 #include "session/training_parts.hpp"
 
-#include <shoal/base/digest.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/session/session.hpp>
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace shoal::session {
 
@@ -15,8 +13,6 @@ std::string classes_of(const learn::Target& target) {
   return target.categories.empty() ? "a number"
                                    : fmt::format("{} classes", target.categories.size());
 }
-
-namespace {
 
 std::string method_lines(const learn::ObjectivePerturbation& method) {
   return fmt::format(
@@ -33,56 +29,12 @@ std::string method_lines(const learn::OutputPerturbation& method) {
                      format_rounded(method.l2, 6));
 }
 
-std::string method_lines(const learn::AdaSsp& method) {
-  return fmt::format(
-      "noise      rounded Gaussian of sigma {} on the sums of x x' and {} on those of x y\n"
-      "ridge      from the noisy sums, at least {}\n",
-      format_rounded(std::ldexp(method.matrix_sigma, 2 * method.row_exponent), 4),
-      format_rounded(std::ldexp(method.vector_sigma, method.row_exponent + method.label_exponent),
-                     4),
-      format_number(method.l2));
-}
-
-std::string method_lines(const learn::ExponentialChoice& method) {
-  FieldBytes listed;
-  for (const double w : method.candidates) listed.add(format_number(w));
-  return fmt::format(
-      "candidates {} numbers in all, sha256 {}; a row's {} at two of them differ by at most {}\n"
-      "choice     exponential mechanism, scale {}, exact\n",
-      method.candidates.size(), to_hex(sha256(listed.bytes())).substr(0, 16),
-      method.what == learn::CandidateLoss::mistakes ? "mistakes" : "losses",
-      format_rounded(method.range, 4),
-      format_rounded(std::ldexp(method.scale, method.exponent), 4));
-}
-
-std::string method_lines(const learn::FrankWolfe& method) {
-  return fmt::format(
-      "steps      {}, each with a choice of bounded range {} (exponential mechanism)\n"
-      "clipped    features to {} each, slopes to {}\n",
-      method.steps, format_rounded(learn::step_epsilon_up(method), 4),
-      format_number(method.feature_bound), format_number(method.slope_bound));
-}
-
-template <typename Method>
-std::string method_lines(const Method& method) {
-  return describe_gradient_noise(method);
-}
-
-std::string selection_lines(const learn::PrivateSelection& selection,
-                            const std::vector<double>& l2) {
-  std::string list;
-  for (const double one : l2) list += (list.empty() ? "" : ", ") + format_number(one);
-  return fmt::format(
-      "tried      l2 weights {}, in {} runs in the mean, on three quarters of the rows\n"
-      "chosen     by the best score on the others, with Laplace noise of {} rows\n",
-      list, format_rounded(learn::mean_runs(selection.run_scale), 3),
-      format_rounded(selection.score_scale / static_cast<double>(learn::kScoreSteps), 4));
-}
-
-}  // namespace
-
 std::string expected_risk(const TrainingPlan& plan) {
   if (plan.selection) return {};
+  if (const auto* choice = std::get_if<learn::ExponentialChoice>(&plan.method)) {
+    return fmt::format("expected to exceed the best candidate's by at most {} / rows",
+                       format_rounded(learn::expected_choice_loss(*choice, plan.problem), 4));
+  }
   const auto bound = learn::expected_excess_risk(plan.method, plan.problem, plan.weight_norm);
   if (!bound) return {};
   return fmt::format(
@@ -90,6 +42,15 @@ std::string expected_risk(const TrainingPlan& plan) {
       "by {} more on new rows",
       format_number(plan.weight_norm), format_rounded(bound->over_rows, 4),
       format_rounded(bound->fixed, 3), format_rounded(bound->generalisation, 4));
+}
+
+template <typename Method>
+std::string lines_of(const Method& method) {
+  if constexpr (requires { method_lines(method); }) {
+    return method_lines(method);
+  } else {
+    return describe_gradient_noise(method);
+  }
 }
 
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
@@ -102,8 +63,20 @@ std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {
                       plan.pipeline.intercept != 0 ? ", a regularised intercept" : "");
   if (policy.unit == catalog::PrivacyUnit::person)
     text += "rows       one of each person, chosen by a keyed hash\n";
+  if (!std::holds_alternative<learn::WholeSpace>(plan.problem.set)) {
+    text +=
+        fmt::format("set        {}, weights of norm at most {}\n", learn::name(plan.problem.set),
+                    format_number(learn::radius(plan.problem.set, weight_count(plan.problem))));
+  }
+  if (plan.problem.regulariser.l1 > 0)
+    text += fmt::format("l1 weight  {}\n", format_number(plan.problem.regulariser.l1));
   text += fmt::format("method     {}: {}\n", learn::name(plan.method), plan.reason);
-  text += std::visit([](const auto& one) { return method_lines(one); }, plan.method);
+  text += std::visit([](const auto& one) { return lines_of(one); }, plan.method);
+  if (plan.counts) {
+    text += fmt::format(
+        "evaluated  on a quarter of the rows, set aside, with Laplace noise of {} rows\n",
+        format_rounded(plan.counts->scale / static_cast<double>(learn::kScoreSteps), 4));
+  }
   if (plan.selection) text += selection_lines(*plan.selection, plan.tried_l2);
   if (const std::string risk = expected_risk(plan); !risk.empty())
     text += fmt::format("risk       {}\n", risk);

@@ -162,6 +162,31 @@ TEST_F(Learning, TrainsThreeClasses) {
   EXPECT_NE(predicted.output.find("\nyoung,"), std::string::npos) << predicted.output;
 }
 
+TEST_F(Learning, EveryMethodHasADoor) {
+  write("candidates.csv", "-1,0,1\n1,0,-1\n0.5,0.5,0.5\n");
+  write("broken.csv", "1,2,3\n1,2\n");
+  const auto train = [&](const std::string& options, const std::string& to) {
+    return shell("shoal train people.toml --epsilon 1 " + options + " -o " + to + ".json");
+  };
+  const auto works = [&](const Ran& ran, const std::string& shows) {
+    EXPECT_EQ(ran.status, 0) << ran.errors;
+    EXPECT_NE(ran.output.find(shows), std::string::npos) << ran.output;
+  };
+  works(train("--target age --model linear --method adassp --delta 1e-7", "a"), "model");
+  works(train("--target age --model mean --delta 0", "b"), "  mean    ");
+  works(train("--target rich --method exponential --candidates candidates.csv --mistakes", "c"),
+        "model");
+  works(train("--target rich --method frank_wolfe --steps 10 --delta 1e-7", "d"), "model");
+  works(train("--target rich --evaluate-epsilon 0.3 --delta 0", "e"), "rows set aside");
+  works(train("--target age --model linear --evaluate-epsilon 0.3 --delta 0", "f"), "  error   ");
+  works(train("--target rich --try-l2 5,50 --runs 3 --delta 0", "g"), "model");
+  EXPECT_NE(train("--target rich --method exponential --candidates broken.csv", "h").status, 0);
+  const auto counted = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  EXPECT_NEAR(counted["held_out"]["rows"], 1000, 300);
+  EXPECT_NE(shell("shoal evaluate a.json people.csv").output.find("risk"), std::string::npos);
+  EXPECT_TRUE(shell("shoal predict b.json people.csv").output.starts_with("age,score\n"));
+}
+
 TEST_F(Learning, RefusesBeforeAnythingIsSpent) {
   for (const char* wrong :
        {"shoal train people.toml --target rich --epsilon 1",                      // no output

@@ -1,10 +1,11 @@
-// Test accuracy of each private method at fixed privacy: delta = 1 / n^2, ten splits and noises.
+// Test accuracy, or test error of a number, of each private method at fixed privacy: delta = 1 /
+// n^2, several splits and noises.
 //
 //   accuracy_learning FOLDER TARGET [SEEDS]
 //
-// Prints a Markdown table: mean test accuracy in percent and its standard error. Every parameter is
-// the default that public facts give; those of the gradient methods were once fixed with a look at
-// such a table.
+// Prints a Markdown table: mean test accuracy in percent (of a number: root mean square error, in
+// its own unit) and its standard error. Every parameter is the default that public facts give;
+// those of the gradient methods were once fixed with a look at such a table.
 #include "learn/methods.hpp"
 #include "learning_data.hpp"
 
@@ -23,8 +24,11 @@ namespace {
 
 using learn::Problem;
 
-double accuracy(const learn::RowSource& rows, std::span<const double> weights) {
-  std::uint64_t right = 0;
+// The share of right labels in percent, or the root mean square error.
+double measure(const learn::RowSource& rows, std::span<const double> weights,
+               const learn::Target& target) {
+  const bool number = target.categories.empty();
+  double sum = 0;
   learn::BlockBuffer buffer;
   for (std::size_t b = 0; b < rows.block_count(); ++b) {
     const learn::RowBlock block = rows.block(b, buffer);
@@ -32,90 +36,127 @@ double accuracy(const learn::RowSource& rows, std::span<const double> weights) {
       double z = 0;
       for (std::uint32_t k = block.begins[i]; k < block.begins[i + 1]; ++k)
         z += block.values[k] * weights[block.columns[k]];
-      right += (z > 0 ? 1 : -1) == block.labels[i] ? 1 : 0;
+      const double off = (z - block.labels[i]) / 2 * (target.upper - target.lower);
+      sum += number ? off * off : (z > 0 ? 1 : -1) == block.labels[i] ? 1 : 0;
     }
   }
-  return 100 * static_cast<double>(right) / static_cast<double>(rows.row_count());
+  const double mean = sum / static_cast<double>(rows.row_count());
+  return number ? std::sqrt(mean) : 100 * mean;
 }
 
 struct Contestant {
   std::string name;
-  std::function<std::vector<double>(const Problem&, const learn::RowSource&, double epsilon,
-                                    double delta, random::BitSource&)>
-      fit;
+  Problem problem;
+  // Without: not private.
+  std::function<learn::Method(const Problem&, Epsilon, Delta)> calibrate = {};
+  bool unclipped = false;  // rows as long as they are: the method bounds every feature
 };
 
-template <typename Calibrate>
-Contestant contestant(const std::string& name, Calibrate calibrate) {
-  return {name, [calibrate](const Problem& problem, const learn::RowSource& rows, double epsilon,
-                            double delta, random::BitSource& bits) {
-            return train(calibrate(problem, Epsilon(epsilon), Delta(delta)), problem, rows, bits,
-                         {});
-          }};
+std::vector<double> fit(const Contestant& one, const learn::RowSource& rows, double epsilon,
+                        double delta, random::BitSource& bits) {
+  if (!one.calibrate) {
+    learn::Objective plain;
+    plain.loss = one.problem.loss;
+    plain.regulariser.l2 = 0.01;
+    return learn::minimise(rows, plain, {}).weights;
+  }
+  return std::visit([&](const auto& method) { return train(method, one.problem, rows, bits, {}); },
+                    one.calibrate(one.problem, Epsilon(epsilon), Delta(delta)));
 }
 
-std::vector<Contestant> contestants() {
-  const auto objective = [](learn::ObjectiveRule rule, Neighbors neighbors, bool pure) {
-    return [=](const Problem& problem, Epsilon epsilon, Delta delta) {
-      return learn::calibrate_objective(problem, neighbors, epsilon, pure ? Delta(0) : delta,
-                                        {.rule = rule});
-    };
+auto objective(learn::ObjectiveRule rule, Neighbors neighbors, bool pure) {
+  return [=](const Problem& problem, Epsilon epsilon, Delta delta) -> learn::Method {
+    return learn::calibrate_objective(problem, neighbors, epsilon, pure ? Delta(0) : delta,
+                                      {.rule = rule});
   };
+}
+
+learn::Method output(const Problem& problem, Epsilon epsilon, Delta delta) {
+  const double d = static_cast<double>(problem.dimension);
+  const double l2 =
+      std::sqrt(d) * learn::gradient_bound(problem) * std::fmax(1.0, 4 / epsilon.value());
+  return learn::calibrate_output(problem, Neighbors::add_remove, epsilon, delta, l2);
+}
+
+auto adassp(Neighbors neighbors, bool pure) {
+  return [=](const Problem& problem, Epsilon epsilon, Delta delta) -> learn::Method {
+    return learn::calibrate_adassp(problem, neighbors, epsilon, pure ? Delta(0) : delta);
+  };
+}
+
+auto minima(Neighbors neighbors, learn::MinimaRule rule) {
+  return [=](const Problem& problem, Epsilon epsilon, Delta delta) -> learn::Method {
+    return learn::calibrate_minima(problem, neighbors, epsilon, delta, {.rule = rule});
+  };
+}
+
+learn::Method frank_wolfe(const Problem& problem, Epsilon epsilon, Delta delta) {
+  return learn::calibrate_frank_wolfe(problem, Neighbors::add_remove, epsilon, delta);
+}
+
+Problem with_set(Problem problem, learn::ConvexSet set, double row_norm) {
+  problem.set = std::move(set);
+  problem.row_norm = row_norm;
+  return problem;
+}
+
+std::vector<Contestant> contestants(const LearningData& data) {
   using learn::ObjectiveRule;
+  constexpr Neighbors kAdd = Neighbors::add_remove;
+  constexpr Neighbors kReplace = Neighbors::replace_one;
+  Problem problem;
+  problem.dimension = learn::dimension(data.pipeline);
+  problem.row_norm = data.pipeline.row_norm;
+  if (data.predicts_number()) {
+    problem.loss = learn::Squared{};
+    Problem huber = problem;
+    huber.loss = learn::Huber{1};
+    return {
+        {"not private", problem},
+        {"adassp", problem, adassp(kAdd, false)},
+        {"adassp, replace_one", problem, adassp(kReplace, false)},
+        {"adassp, pure", problem, adassp(kAdd, true)},
+        {"objective, tight (huber loss)", huber, objective(ObjectiveRule::tight, kAdd, false)},
+        {"objective, tight, pure (huber loss)", huber, objective(ObjectiveRule::tight, kAdd, true)},
+        {"output (radius 10)", with_set(problem, learn::L2Ball{10}, problem.row_norm), output},
+        {"frank_wolfe (radius 10)", with_set(problem, learn::L1Ball{10}, data.longest_row()),
+         frank_wolfe, true},
+    };
+  }
   return {
-      {"not private",
-       [](const Problem& problem, const learn::RowSource& rows, double, double,
-          random::BitSource&) {
-         learn::Objective plain;
-         plain.loss = problem.loss;
-         plain.regulariser.l2 = 0.01;
-         return learn::minimise(rows, plain, {}).weights;
+      {"not private", problem},
+      {"objective, tight", problem, objective(ObjectiveRule::tight, kAdd, false)},
+      {"objective, tight, replace_one", problem, objective(ObjectiveRule::tight, kReplace, false)},
+      {"objective, tight, pure", problem, objective(ObjectiveRule::tight, kAdd, true)},
+      {"objective, tight, pure, replace_one", problem,
+       objective(ObjectiveRule::tight, kReplace, true)},
+      {"objective, redberg", problem, objective(ObjectiveRule::redberg, kAdd, false)},
+      {"objective, kifer", problem, objective(ObjectiveRule::kifer, kAdd, false)},
+      {"objective, chaudhuri, pure, replace_one", problem,
+       objective(ObjectiveRule::chaudhuri, kReplace, true)},
+      {"output", problem, output},
+      {"frank_wolfe (radius 10)", with_set(problem, learn::L1Ball{10}, data.longest_row()),
+       frank_wolfe, true},
+      {"amp, tight", problem, minima(kAdd, learn::MinimaRule::tight)},
+      {"amp, published, replace_one", problem, minima(kReplace, learn::MinimaRule::published)},
+      {"gradient", problem,
+       [](const Problem& of, Epsilon epsilon, Delta delta) -> learn::Method {
+         return learn::calibrate_gradient(of, Neighbors::add_remove, epsilon, delta);
        }},
-      contestant("objective, tight", objective(ObjectiveRule::tight, Neighbors::add_remove, false)),
-      contestant("objective, tight, replace_one",
-                 objective(ObjectiveRule::tight, Neighbors::replace_one, false)),
-      contestant("objective, tight, pure",
-                 objective(ObjectiveRule::tight, Neighbors::add_remove, true)),
-      contestant("objective, redberg",
-                 objective(ObjectiveRule::redberg, Neighbors::add_remove, false)),
-      contestant("objective, kifer", objective(ObjectiveRule::kifer, Neighbors::add_remove, false)),
-      contestant("objective, chaudhuri, pure, replace_one",
-                 objective(ObjectiveRule::chaudhuri, Neighbors::replace_one, true)),
-      contestant("output",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   const double d = static_cast<double>(problem.dimension);
-                   const double l2 = std::sqrt(d) * std::fmax(1.0, 4 / epsilon.value());
-                   return learn::calibrate_output(problem, Neighbors::add_remove, epsilon, delta,
-                                                  l2);
-                 }),
-      contestant("amp, tight",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   return learn::calibrate_minima(problem, Neighbors::add_remove, epsilon, delta);
-                 }),
-      contestant("amp, published, replace_one",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   return learn::calibrate_minima(problem, Neighbors::replace_one, epsilon, delta,
-                                                  {.rule = learn::MinimaRule::published});
-                 }),
-      contestant("gradient",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   return learn::calibrate_gradient(problem, Neighbors::add_remove, epsilon, delta);
-                 }),
-      contestant("sgd",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   return learn::calibrate_sampled(problem, Neighbors::add_remove, epsilon, delta);
-                 }),
-      contestant("ftrl",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   return learn::calibrate_prefix(problem, Neighbors::add_remove, epsilon, delta);
-                 }),
-      contestant("bolt_on, replace_one",
-                 [](const Problem& problem, Epsilon epsilon, Delta delta) {
-                   const double d = static_cast<double>(problem.dimension);
-                   const double l2 = std::sqrt(d) * std::fmax(1.0, 4 / epsilon.value());
-                   return learn::calibrate_bolt_on(problem, Neighbors::replace_one, epsilon, delta,
-                                                   {.l2 = l2});
-                 }),
+      {"sgd", problem,
+       [](const Problem& of, Epsilon epsilon, Delta delta) -> learn::Method {
+         return learn::calibrate_sampled(of, Neighbors::add_remove, epsilon, delta);
+       }},
+      {"ftrl", problem,
+       [](const Problem& of, Epsilon epsilon, Delta delta) -> learn::Method {
+         return learn::calibrate_prefix(of, Neighbors::add_remove, epsilon, delta);
+       }},
+      {"bolt_on, replace_one", problem,
+       [](const Problem& of, Epsilon epsilon, Delta delta) -> learn::Method {
+         const double d = static_cast<double>(of.dimension);
+         const double l2 = std::sqrt(d) * std::fmax(1.0, 4 / epsilon.value());
+         return learn::calibrate_bolt_on(of, Neighbors::replace_one, epsilon, delta, {.l2 = l2});
+       }},
   };
 }
 
@@ -137,29 +178,53 @@ struct Mean {
   }
 };
 
+// What predicting the most frequent class, or the mean, achieves.
+double baseline(const learn::RowSource& rows, const learn::Target& target) {
+  double sum = 0;
+  double squares = 0;
+  learn::BlockBuffer buffer;
+  for (std::size_t b = 0; b < rows.block_count(); ++b) {
+    const learn::RowBlock block = rows.block(b, buffer);
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      sum += block.labels[i];
+      squares += block.labels[i] * block.labels[i];
+    }
+  }
+  const double n = static_cast<double>(rows.row_count());
+  if (!target.categories.empty()) return 50 + 50 * std::fabs(sum / n);
+  return std::sqrt(squares / n - sum / n * sum / n) / 2 * (target.upper - target.lower);
+}
+
 void run(const LearningData& data, int seeds) {
-  Problem problem;
-  problem.dimension = learn::dimension(data.pipeline);
-  problem.row_norm = data.pipeline.row_norm;
   const double n = static_cast<double>(data.train_size());
   const double delta = 1 / (n * n);
-  fmt::print("{} rows to train, {} features, delta {:.2g}, {} splits\n\n", data.train_size(),
-             problem.dimension, delta, seeds);
   const std::vector<double> epsilons = {0.01, 0.1, 1, 10};
-  const std::vector<Contestant> all = contestants();
+  const std::vector<Contestant> all = contestants(data);
   std::vector<std::vector<Mean>> means(all.size(), std::vector<Mean>(epsilons.size()));
+  Mean plain;
   random::SecureSource bits;
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto order = data.shuffled(static_cast<std::uint64_t>(seed));
-    const auto train_rows = data.rows(std::span(order).first(data.train_size()));
-    const auto test_rows = data.rows(std::span(order).subspan(data.train_size()));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (std::size_t k = 0; k < epsilons.size(); ++k) {
-        means[i][k].add(
-            accuracy(*test_rows, all[i].fit(problem, *train_rows, epsilons[k], delta, bits)));
+    const auto first = std::span(order).first(data.train_size());
+    const auto rest = std::span(order).subspan(data.train_size());
+    for (const bool unclipped : {false, true}) {
+      const double norm = unclipped ? data.longest_row() : data.pipeline.row_norm;
+      const auto train_rows = data.rows(first, norm);
+      const auto test_rows = data.rows(rest, norm);
+      if (!unclipped) plain.add(baseline(*test_rows, data.target));
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].unclipped != unclipped) continue;
+        for (std::size_t k = 0; k < epsilons.size(); ++k) {
+          const auto weights = fit(all[i], *train_rows, epsilons[k], delta, bits);
+          means[i][k].add(measure(*test_rows, weights, data.target));
+        }
       }
     }
   }
+  fmt::print("{} rows to train, {} features, delta {:.2g}, {} splits; {}: {}\n\n",
+             data.train_size(), learn::dimension(data.pipeline), delta, seeds,
+             data.predicts_number() ? "the mean alone" : "the most frequent class alone",
+             plain.text());
   fmt::print("| method | 0.01 | 0.1 | 1 | 10 |\n|---|---|---|---|---|\n");
   for (std::size_t i = 0; i < all.size(); ++i) {
     fmt::print("| {} |", all[i].name);

@@ -5,7 +5,9 @@
 #include <shoal/learn/features.hpp>
 #include <shoal/learn/model.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -24,7 +26,10 @@ class LearningData {
     const catalog::Policy policy = catalog::load_policy(folder / "policy.toml");
     const catalog::Table& table = policy.tables.front();
     target = learn::target_of(table, target_name);
-    pipeline = learn::pipeline_of(table, learn::usable_columns(table, target.column), 1, 0);
+    pipeline = learn::pipeline_of(table, learn::usable_columns(table, target.column), 1, 1);
+    // As shoal train has it: a constant only where no list of categories adds up to one.
+    for (const learn::Feature& one : pipeline.features)
+      if (std::holds_alternative<learn::CategoryFeature>(one)) pipeline.intercept = 0;
     requests_ = learn::column_requests(pipeline, target);
     for (const char* name : {"train.csv", "test.csv"}) read(folder / name);
   }
@@ -47,9 +52,21 @@ class LearningData {
   }
   std::size_t train_size() const { return size() * 4 / 5; }
 
+  bool predicts_number() const { return target.categories.empty(); }
+  // A norm that shortens no row: a column adds at most one feature of size one.
+  double longest_row() const {
+    const double columns = static_cast<double>(pipeline.features.size());
+    return std::sqrt(columns + (pipeline.intercept != 0 ? 1 : 0)) * (1 + 0x1p-30);
+  }
+
   std::unique_ptr<learn::MemoryRows> rows(std::span<const std::size_t> which) const {
-    auto made = std::make_unique<learn::MemoryRows>(learn::dimension(pipeline), pipeline.row_norm,
-                                                    1.0, learn::LabelKind::sign);
+    return rows(which, pipeline.row_norm);
+  }
+  std::unique_ptr<learn::MemoryRows> rows(std::span<const std::size_t> which,
+                                          double row_norm) const {
+    auto made = std::make_unique<learn::MemoryRows>(
+        learn::dimension(pipeline), row_norm, 1.0,
+        predicts_number() ? learn::LabelKind::number : learn::LabelKind::sign);
     std::vector<std::uint32_t> columns;
     std::vector<double> values;
     for (const std::size_t i : which) {
@@ -76,7 +93,9 @@ class LearningData {
       for (const data::ColumnRequest& request : requests_) {
         data::Cell& cell = cells_.emplace_back();
         const std::string& text = fields.at(places.at(request.column));
-        if (request.categories.empty()) cell.number = std::stod(text);
+        char* end = nullptr;
+        const double number = std::strtod(text.c_str(), &end);
+        if (request.categories.empty() && end != text.c_str()) cell.number = number;
         for (std::size_t k = 0; k < request.categories.size(); ++k)
           if (request.categories[k] == text) cell.category = static_cast<std::int32_t>(k);
       }

@@ -58,6 +58,11 @@ void validate(const ExponentialChoice& method, const Problem& problem);
 // exponential{epsilon}: bounded range, which is epsilon-differentially private and composes better.
 privacy::Event privacy_event(const ExponentialChoice& method, const Problem& problem);
 
+// Expected over the choice: the chosen candidate's sum of losses, cut to the range, and l2 part
+// exceed those of the best candidate by at most this, scale * ln(candidates), and by one step a row
+// for rounding.
+double expected_choice_loss(const ExponentialChoice& method, const Problem& problem);
+
 // The law with density ~ e^(-k (F(w) + l2 / 2 |w|^2)) over a convex set is mu-Gaussian
 // differentially private (Gopi, Lee and Liu 2022), where F - F' has this Lipschitz constant for
 // neighbours: 2 G / n for the mean of n G-Lipschitz losses and an exchange. Rounded up. A bound

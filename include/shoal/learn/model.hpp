@@ -6,9 +6,11 @@
 
 #include <shoal/base/neighbors.hpp>
 #include <shoal/learn/features.hpp>
+#include <shoal/learn/held_out.hpp>
 #include <shoal/learn/loss.hpp>
 #include <shoal/learn/loss_summary.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +39,7 @@ struct Model {
   std::vector<double> weights;  // softmax: those of the first class, then of the second, ...
   double l2 = 0;
   ModelPrivacy privacy;
+  std::optional<HeldOutEstimate> held_out = {};  // what rows that were set aside say of it
   bool operator==(const Model&) const = default;
 };
 

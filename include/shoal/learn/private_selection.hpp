@@ -1,7 +1,8 @@
 // Private choice of hyper-parameters (Liu and Talwar 2019; Papernot and Steinke 2022): candidates
 // are drawn and trained a random number of times, each result is scored with noise on rows that
 // were set aside, and the best is released. However many candidates and runs there are, it costs
-// twice what one run does. Proof: src/learn/private_selection.proof.md.
+// twice the epsilon of one run, and its delta times the mean number of runs. Proof:
+// src/learn/private_selection.proof.md.
 #pragma once
 
 #include <shoal/base/neighbors.hpp>
@@ -16,8 +17,9 @@
 namespace shoal::learn {
 
 struct PrivateSelection {
-  std::vector<Method> candidates = {};  // each purely private
-  double epsilon = 0;                   // of the whole
+  std::vector<Method> candidates = {};
+  double epsilon = 0;  // of the whole
+  double delta = 0;
   double score_scale =
       0;                 // of the discrete Laplace noise of a score, in steps of kScoreSteps a row
   double run_scale = 0;  // runs K: P(K = k) ~ e^(-k / run_scale) / k
@@ -30,17 +32,27 @@ inline constexpr std::int64_t kScoreSteps = std::int64_t{1} << 20;
 // A row is set aside for scoring with a chance of one in 2^kHeldOutBits.
 inline constexpr int kHeldOutBits = 2;
 
-// How many runs there are in the mean.
-double mean_runs(double run_scale);
+// The run_scale with this many runs in the mean, or a few more. Throws invalid_argument unless they
+// are from 1.01 to 10,000.
+double run_scale_of(double runs);
 
-// Candidates calibrated for half of epsilon each; runs are as many in the mean as asked for, at
-// least. Throws invalid_argument if a candidate is not purely private or costs more than that.
+// How many runs there are in the mean, rounded up.
+double mean_runs_up(double run_scale);
+
+// What a candidate may cost: half of epsilon, and delta over the mean number of runs.
+struct CandidateCost {
+  double epsilon = 0;
+  double delta = 0;
+};
+CandidateCost candidate_cost(Epsilon epsilon, Delta delta, double run_scale);
+
+// Candidates that cost no more than that. Throws invalid_argument if one does.
 PrivateSelection calibrate_selection(const Problem& problem, std::vector<Method> candidates,
-                                     Epsilon epsilon, double runs);
+                                     Epsilon epsilon, Delta delta, double run_scale);
 
 void validate(const PrivateSelection& selection, const Problem& problem);
 
-// pure{epsilon}: twice the larger of what a training and a score cost.
+// pure{epsilon}, or epsilon_delta: twice the larger of what a training and a score cost.
 privacy::Event privacy_event(const PrivateSelection& selection, const Problem& problem);
 
 struct FittedBest {

@@ -43,8 +43,9 @@ struct TrainOptions {
   std::optional<std::int64_t> batch = {};
   std::optional<int> points = {};       // of the exponential mechanism's grid, on each axis
   std::vector<double> candidates = {};  // of the exponential mechanism, one after the other
-  bool mistakes = false;            // the exponential mechanism counts wrong labels, not the loss
-  std::vector<double> try_l2 = {};  // l2 weights to choose from privately
+  bool mistakes = false;  // the exponential mechanism counts wrong labels, not the loss
+  std::optional<double> evaluate_epsilon = {};  // the part of epsilon for counts on rows set aside
+  std::vector<double> try_l2 = {};              // l2 weights to choose from privately
   std::optional<double> runs = {};  // of that choice, in the mean; none: three a candidate
 };
 
@@ -56,6 +57,7 @@ struct TrainingPlan {
   learn::Target target;
   learn::Problem problem;
   learn::Method method;  // the first candidate, if there is a selection
+  std::optional<learn::HeldOutCounts> counts = {};
   std::optional<learn::PrivateSelection> selection = {};
   std::vector<double> tried_l2 = {};  // of its candidates
   std::string reason;                 // why this method and these parameters

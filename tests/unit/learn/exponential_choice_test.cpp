@@ -106,6 +106,32 @@ TEST(ExponentialChoice, DrawsTheLawThatWasProven) {
   }
 }
 
+// Exactly, from the law: never more than the bound, and of its order.
+TEST(ExponentialChoice, TheExpectedLossHasABound) {
+  SeededSource bits(12);
+  const Problem problem = problem_of(Logistic{}, 1, 4);
+  double closest = 0;
+  for (int i = 0; i < 200; ++i) {
+    const ExponentialChoice method =
+        calibrate_exponential(problem, kAdd, Epsilon(uniform(bits, 0.05, 5)),
+                              grid_candidates(problem, 2 + bits.next_bits(6)));
+    MemoryRows rows = rows_of(problem);
+    const auto count = bits.next_bits(6);
+    for (std::uint64_t k = 0; k < count; ++k)
+      rows.add_dense(std::vector<double>{uniform(bits, -1, 1)}, uniform(bits, -1, 2));
+    const std::vector<Int128> scores = candidate_scores(method, problem, rows, 1);
+    const std::vector<double> law = test::log_chances(scores, method.scale);
+    const Int128 best = *std::max_element(scores.begin(), scores.end());
+    double mean = 0;
+    for (std::size_t k = 0; k < scores.size(); ++k)
+      mean += std::exp(law[k]) * static_cast<double>(best - scores[k]);
+    const double bound = expected_choice_loss(method, problem);
+    EXPECT_LE(std::ldexp(mean, method.exponent), bound * (1 + 1e-9));
+    closest = std::max(closest, std::ldexp(mean, method.exponent) / bound);
+  }
+  EXPECT_GT(closest, 0.2);
+}
+
 TEST(ExponentialChoice, AgreesWithGoldenValues) {
   int compared = 0;
   for (const auto& row : test::read_golden_text("learning")) {

@@ -25,8 +25,8 @@ Problem problem_of(std::size_t dimension) {
   return problem;
 }
 
-Method candidate(const Problem& problem, double epsilon, double l2) {
-  return calibrate_objective(problem, Neighbors::add_remove, Epsilon(epsilon), Delta(0),
+Method candidate(const Problem& problem, double epsilon, double l2, double delta = 0) {
+  return calibrate_objective(problem, Neighbors::add_remove, Epsilon(epsilon), Delta(delta),
                              {.l2 = l2});
 }
 
@@ -75,6 +75,34 @@ TEST(PrivateSelection, TheBestOfKLosesAtMostTwice) {
   }
 }
 
+// Leaky runs: with chance d the result tells which table it was. The exact hockey-stick divergence
+// of the best of K at 2 epsilon stays within d E[K], and a leak that is best nearly reaches it.
+TEST(PrivateSelection, ALeakCostsItsDeltaOnceARun) {
+  const double epsilon = 0.5;
+  const double e = std::exp(epsilon);
+  for (const double scale : {0.5, 4.0, 60.0}) {
+    const double q = std::exp(-1 / scale);
+    for (const double d : {1e-3, 1e-5}) {
+      // Two results of randomized response, and two leaks above or below them.
+      for (const bool above : {true, false}) {
+        std::vector<double> p = {(1 - d) / (1 + e), (1 - d) * e / (1 + e)};
+        std::vector<double> r = {p[1], p[0]};
+        p.insert(above ? p.end() : p.begin(), {d, 0});
+        r.insert(above ? r.end() : r.begin(), {0, d});
+        const std::vector<double> first = best_of(p, q);
+        const std::vector<double> second = best_of(r, q);
+        double delta = 0;
+        for (std::size_t k = 0; k < first.size(); ++k)
+          delta += std::max(0.0, first[k] - std::exp(2 * epsilon) * second[k]);
+        EXPECT_LE(delta, d * mean_runs_up(scale) * (1 + 1e-6));
+        if (above) {
+          EXPECT_GT(delta, 0.9 * d * mean_runs_up(scale));
+        }
+      }
+    }
+  }
+}
+
 // 20,000 draws; a chi-square as large has a chance of 1e-4.
 TEST(PrivateSelection, TheNumberOfRunsHasItsLaw) {
   SeededSource bits(4);
@@ -97,7 +125,7 @@ TEST(PrivateSelection, TheNumberOfRunsHasItsLaw) {
     mean += static_cast<double>(runs) / 20'000;
   }
   EXPECT_GT(test::fit_of(counts, logs), 1e-4);
-  EXPECT_NEAR(mean, mean_runs(scale), 0.08);  // 6 standard errors
+  EXPECT_NEAR(mean, mean_runs_up(scale), 0.08);  // 6 standard errors
 }
 
 TEST(PrivateSelection, ARowMovesAScoreByAStepsWorth) {
@@ -136,8 +164,9 @@ TEST(PrivateSelection, FindsTheBetterCandidateAndPaysTwice) {
   const double epsilon = 4;
   const double half = epsilon / 2;
   // The first is all noise.
-  const PrivateSelection selection = calibrate_selection(
-      problem, {candidate(problem, 0.001, 1e5), candidate(problem, half, 2)}, Epsilon(epsilon), 30);
+  const PrivateSelection selection =
+      calibrate_selection(problem, {candidate(problem, 0.001, 1e5), candidate(problem, half, 2)},
+                          Epsilon(epsilon), Delta(0), run_scale_of(30));
   const privacy::Event event = privacy_event(selection, problem);
   EXPECT_EQ(event, privacy::Event(privacy::event::Pure{epsilon}));
   int better = 0;
@@ -165,23 +194,43 @@ TEST(PrivateSelection, FindsTheBetterCandidateAndPaysTwice) {
 
 TEST(PrivateSelection, RefusesWhatPublicFactsShow) {
   const Problem problem = problem_of(5);
-  const auto refused = [&](std::vector<Method> list, double runs) {
+  const auto refused = [&](std::vector<Method> list, double delta) {
     try {
-      calibrate_selection(problem, std::move(list), Epsilon(2), runs);
+      calibrate_selection(problem, std::move(list), Epsilon(2), Delta(delta), run_scale_of(5));
     } catch (const Error& failure) {
       return failure.code() == ErrorCode::invalid_argument;
     }
     return false;
   };
-  EXPECT_TRUE(refused({}, 5));
-  EXPECT_TRUE(refused({candidate(problem, 1, 5)}, 0.5));
-  EXPECT_TRUE(refused({candidate(problem, 1, 5)}, 1e9));
-  EXPECT_TRUE(refused({candidate(problem, 1.01, 5)}, 5));  // dearer than half
-  EXPECT_TRUE(
-      refused({calibrate_objective(problem, Neighbors::add_remove, Epsilon(1), Delta(1e-6))}, 5));
-  PrivateSelection less = calibrate_selection(problem, {candidate(problem, 1, 5)}, Epsilon(2), 5);
+  EXPECT_THROW(run_scale_of(0.5), Error);
+  EXPECT_THROW(run_scale_of(1e9), Error);
+  EXPECT_GE(mean_runs_up(run_scale_of(7)), 7);
+  EXPECT_LT(mean_runs_up(run_scale_of(7)), 7.001);
+  EXPECT_TRUE(refused({}, 0));
+  EXPECT_TRUE(refused({candidate(problem, 1.01, 5)}, 0));  // dearer than half
+  EXPECT_TRUE(refused({candidate(problem, 1, 5, 1e-6)}, 0));
+  EXPECT_TRUE(refused({candidate(problem, 1, 5, 1e-6)}, 4.9e-6));
+  EXPECT_FALSE(refused({candidate(problem, 1, 5, 1e-6)}, 5.1e-6));
+  PrivateSelection less = calibrate_selection(problem, {candidate(problem, 1, 5)}, Epsilon(2),
+                                              Delta(0), run_scale_of(5));
   less.score_scale *= 0.999;
   EXPECT_THROW(privacy_event(less, problem), Error);
+}
+
+TEST(PrivateSelection, ChargesDeltaOnceARun) {
+  const Problem problem = problem_of(5);
+  const double run_scale = run_scale_of(9);
+  const CandidateCost cost = candidate_cost(Epsilon(2), Delta(1e-6), run_scale);
+  EXPECT_EQ(cost.epsilon, 1);
+  EXPECT_NEAR(cost.delta * 9, 1e-6, 1e-12);
+  const PrivateSelection selection =
+      calibrate_selection(problem, {candidate(problem, cost.epsilon, 5, cost.delta)}, Epsilon(2),
+                          Delta(1e-6), run_scale);
+  const privacy::Event event = privacy_event(selection, problem);
+  const auto& charged = std::get<privacy::event::EpsilonDelta>(event.node());
+  EXPECT_EQ(charged.epsilon, 2);
+  EXPECT_LE(charged.delta, 1e-6);
+  EXPECT_GT(charged.delta, 0.999e-6);
 }
 
 }  // namespace

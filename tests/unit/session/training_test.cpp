@@ -88,44 +88,41 @@ TEST_F(TrainingTest, IsPaidOnceAndStored) {
             ErrorCode::budget_exceeded);
 }
 
-class EveryTraining : public TrainingTest, public testing::WithParamInterface<const char*> {};
+using UnitAndRelation = std::pair<std::string, std::string>;
+class EveryTraining : public TrainingTest, public testing::WithParamInterface<UnitAndRelation> {};
 
-TEST_P(EveryTraining, OfEveryRelationModelAndMethodWorks) {
-  const char* unit = GetParam();
-  for (const char* neighbors : {"add_remove", "replace_one"}) {
-    write(unit, neighbors);
-    test::SeededSource bits(3);
-    TrainOptions asked = options();
-    asked.epsilon = 0.1;
-    asked.delta = 1e-8;
-    for (const char* method : {"objective", "output", "adassp", "exponential", "frank_wolfe", "amp",
-                               "gradient", "sgd", "ftrl", "bolt_on"}) {
-      forget_what_was_spent();
-      Session session(policy_);
-      for (const char* model : {"logistic", "svm", "linear", "mean"}) {
-        asked.method = method;
-        asked.model = model;
-        const bool number = asked.model == "linear" || asked.model == "mean";
-        if (asked.method == "adassp" && !number) continue;
-        if (asked.method == "bolt_on" &&
-            !(std::string(unit) == "row" && std::string(neighbors) == "replace_one")) {
-          EXPECT_EQ(test::code_of([&] { session.train(asked, "", {}, bits); }),
-                    ErrorCode::unsupported);
-          continue;
-        }
-        asked.target = number ? "age" : "rich";
-        asked.radius.reset();
-        if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
-        asked.features.clear();
-        asked.points.reset();
-        if (asked.method == "exponential") {
-          if (asked.model != "mean") asked.features = {number ? "sex" : "age"};
-          asked.radius = 3;
-          asked.points = 9;
-        }
-        const learn::Model made = session.train(asked, "", {}, bits);
-        for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
+TEST_P(EveryTraining, OfEveryModelAndMethodWorks) {
+  write(GetParam().first, GetParam().second);
+  test::SeededSource bits(3);
+  TrainOptions asked = options();
+  asked.epsilon = 0.1;
+  asked.delta = 1e-8;
+  for (const char* method : {"objective", "output", "adassp", "exponential", "frank_wolfe", "amp",
+                             "gradient", "sgd", "ftrl", "bolt_on"}) {
+    forget_what_was_spent();
+    Session session(policy_);
+    for (const char* model : {"logistic", "svm", "linear", "mean"}) {
+      asked.method = method;
+      asked.model = model;
+      const bool number = asked.model == "linear" || asked.model == "mean";
+      if (asked.method == "adassp" && !number) continue;
+      asked.target = number ? "age" : "rich";
+      if (asked.method == "bolt_on" && GetParam() != UnitAndRelation{"row", "replace_one"}) {
+        EXPECT_EQ(test::code_of([&] { session.train(asked, "", {}, bits); }),
+                  ErrorCode::unsupported);
+        continue;
       }
+      asked.radius.reset();
+      if (asked.model == "linear" && asked.method == "output") asked.radius = 2;
+      asked.features.clear();
+      asked.points.reset();
+      if (asked.method == "exponential") {
+        if (asked.model != "mean") asked.features = {number ? "sex" : "age"};
+        asked.radius = 3;
+        asked.points = 9;
+      }
+      const learn::Model made = session.train(asked, "", {}, bits);
+      for (const double w : made.weights) EXPECT_TRUE(std::isfinite(w));
     }
   }
 }
@@ -232,7 +229,11 @@ TEST_F(TrainingTest, SoftmaxTrainsPredictsAndEvaluates) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, EveryTraining, testing::Values("row", "person"));
+INSTANTIATE_TEST_SUITE_P(Units, EveryTraining,
+                         testing::Values(UnitAndRelation{"row", "add_remove"},
+                                         UnitAndRelation{"row", "replace_one"},
+                                         UnitAndRelation{"person", "add_remove"},
+                                         UnitAndRelation{"person", "replace_one"}));
 
 TEST_F(TrainingTest, TheoryAndTheEventAreInThePlan) {
   const Session session(policy_);
@@ -269,6 +270,69 @@ TEST_F(TrainingTest, MeansAreFound) {
   }
 }
 
+TEST_F(TrainingTest, AccuracyIsEstimatedFromTheSameReservation) {
+  Session session(policy_);
+  TrainOptions asked = options();
+  asked.evaluate_epsilon = 0.5;
+  const TrainingPlan plan = session.explain_training(asked);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Compose>(plan.event.node()));
+  test::SeededSource bits(6);
+  const learn::Model model = session.train(asked, "", {}, bits);
+  ASSERT_TRUE(model.held_out);
+  EXPECT_LT(model.held_out->wrong, 0.4);
+  EXPECT_NEAR(model.held_out->rows, 750, 200);
+  EXPECT_EQ(session.budget().epsilon_spent, 2);
+  EXPECT_EQ(session.train(asked, "", {}, bits), model);
+  asked.evaluate_epsilon = 2;
+  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+  asked.evaluate_epsilon = 0.5;
+  asked.try_l2 = {5};
+  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+}
+
+// What is not in the description is not in the digest, and a stored model would answer for another
+// question.
+TEST_F(TrainingTest, EveryOptionThatMattersIsDescribed) {
+  const Session session(policy_);
+  const auto text = [&](auto change) {
+    TrainOptions asked = options();
+    asked.epsilon = 1;
+    change(asked);
+    return describe(session.explain_training(asked), session.policy());
+  };
+  const std::string plain = text([](auto&) {});
+  EXPECT_NE(text([](auto& o) { o.radius = 3; }), plain);
+  EXPECT_NE(text([](auto& o) { o.radius = 3; }), text([](auto& o) { o.radius = 4; }));
+  EXPECT_NE(text([](auto& o) { o.l1 = 0.5; }), plain);
+  EXPECT_NE(text([](auto& o) { o.evaluate_epsilon = 0.1; }), plain);
+  const auto wolfe = [&](auto change) {
+    return text([&](auto& o) {
+      o.method = "frank_wolfe";
+      change(o);
+    });
+  };
+  EXPECT_NE(wolfe([](auto& o) { o.steps = 9; }), wolfe([](auto&) {}));
+  EXPECT_NE(wolfe([](auto& o) { o.radius = 2; }), wolfe([](auto&) {}));
+  const auto chosen = [&](std::vector<double> l2, double runs) {
+    return text([&](auto& o) {
+      o.delta = 0;
+      o.try_l2 = l2;
+      o.runs = runs;
+    });
+  };
+  const auto grid = [&](double l2) {
+    return text([&](auto& o) {
+      o.method = "exponential";
+      o.features = {"age"};
+      o.radius = 2;
+      o.l2 = l2;
+    });
+  };
+  EXPECT_NE(grid(1), grid(2));
+  EXPECT_NE(chosen({5, 50}, 3), chosen({5, 60}, 3));
+  EXPECT_NE(chosen({5, 50}, 3), chosen({5, 50}, 4));
+}
+
 TEST_F(TrainingTest, ParametersAreChosenPrivately) {
   Session session(policy_);
   TrainOptions asked = options();
@@ -282,7 +346,9 @@ TEST_F(TrainingTest, ParametersAreChosenPrivately) {
   EXPECT_TRUE(model.l2 == 2 || model.l2 == 1000);
   EXPECT_EQ(session.budget().epsilon_spent, 2);
   asked.delta = 1e-6;
-  EXPECT_EQ(test::code_of([&] { session.train(asked); }), ErrorCode::invalid_argument);
+  const TrainingPlan gaussian = session.explain_training(asked);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::EpsilonDelta>(gaussian.event.node()));
+  EXPECT_EQ(session.train(asked, "", {}, bits).privacy.delta, 1e-6);
 }
 
 // Its choice has no delta, and says so, whatever was offered.

@@ -54,11 +54,14 @@ SplitRows split_rows(const RowSource& rows, random::BitSource& bits) {
                                         rows.label_kind());
   };
   SplitRows split{empty(), empty()};
+  const auto toss = [&]() -> MemoryRows& {
+    return bits.next_bits(kHeldOutBits) == 0 ? *split.held_out : *split.training;
+  };
   BlockBuffer buffer;
   for (std::size_t b = 0; b < rows.block_count(); ++b) {
     const RowBlock block = rows.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
-      MemoryRows& part = bits.next_bits(kHeldOutBits) == 0 ? *split.held_out : *split.training;
+      MemoryRows& part = toss();
       if (block.columns) {
         const std::size_t begin = block.begins[i];
         const std::size_t size = block.begins[i + 1] - begin;
@@ -69,6 +72,9 @@ SplitRows split_rows(const RowSource& rows, random::BitSource& bits) {
       }
     }
   }
+  // One without a label has its coin, too: it may have been exchanged for one that has, and the
+  // parts of both tables must then have as many slots.
+  for (std::uint64_t i = rows.row_count(); i < rows.slot_count(); ++i) toss().skip_row();
   return split;
 }
 

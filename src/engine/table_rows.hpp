@@ -16,7 +16,10 @@
 
 namespace shoal::engine {
 
-std::string table_rows_sql(const catalog::Table& table, const RowRequest& request);
+// Counts need no order: without one, persons come as they may.
+enum class RowOrder { fixed, any };
+std::string table_rows_sql(const catalog::Table& table, const RowRequest& request,
+                           RowOrder order = RowOrder::fixed);
 
 // Throws DuckdbFailure.
 data::TableRows read_table_rows(DuckdbConnection& connection, const catalog::Table& table,

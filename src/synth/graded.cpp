@@ -14,7 +14,6 @@ constexpr std::array<double, 3> kShrinkage = {0.0003, 0.01, 0.3};
 Synthesis graded(release::MarginalCurator& curator, const Workload& workload,
                  const MethodOptions& options) {
   MethodOptions mine = options;
-  mine.fit.shrinkage = kShrinkage;
   mine.final_fit.shrinkage = kShrinkage;
   return adaptive_rounds(curator, workload, mine, {});
 }

@@ -96,8 +96,7 @@ TEST_F(MethodsTest, GradedShrinkageLearnsParityTooAndIgnoresTheShrinkageGiven) {
   release::MarginalCurator mine = curator(2, bits);
   release::MarginalCurator other = curator(2, same);
   MethodOptions options;
-  options.fit.shrinkage = {0.5, 0.5, 0.5};
-  options.final_fit = options.fit;
+  options.final_fit.shrinkage = {0.5, 0.5, 0.5};
   const Synthesis result = graded(mine, workload, options);
   EXPECT_LT(mine.rho_left(), 2e-6);
   EXPECT_LT(mean_error(result.model, workload), 0.03);

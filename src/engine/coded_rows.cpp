@@ -50,9 +50,9 @@ data::CodedTable read_coded_rows(DuckdbConnection& connection, const catalog::Ta
   }
   data::CodedTable coded(std::move(sizes));
   std::vector<std::uint16_t> codes;
-  // Which rows are cut off must not depend on chance.
-  const RowOrder order = request.rows ? RowOrder::fixed : RowOrder::any;
-  connection.chunks(table_rows_sql(table, rows, order), [&](duckdb_data_chunk data) {
+  // Which rows are cut off must not depend on what else is there.
+  const RowOrder order = request.rows ? RowOrder::by_hash : RowOrder::any;
+  connection.stream(table_rows_sql(table, rows, order), [&](duckdb_data_chunk data) {
     const Chunk chunk(data, storages);
     for (std::size_t j = 0; j < readers.size(); ++j) {
       readers[j].read(chunk.columns[j], chunk.rows, codes);

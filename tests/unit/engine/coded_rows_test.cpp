@@ -112,7 +112,7 @@ TEST_F(CodedRowsTest, NeighboursOfAPublicSizeExchangeOneRowAtMost) {
     const std::vector<std::string> people = *unit == '\0'
                                                 ? std::vector<std::string>{"1", "2", "3", "4"}
                                                 : std::vector<std::string>{"12", "3", "345", "6"};
-    for (const std::size_t rows : {3u, 4u, 6u}) {
+    for (const std::size_t rows : {3u, 6u}) {
       request.rows = rows;
       const Counts before = count(table(people), request);
       EXPECT_EQ(std::accumulate(before.begin(), before.end(), std::int64_t{0}),
@@ -130,6 +130,27 @@ TEST_F(CodedRowsTest, NeighboursOfAPublicSizeExchangeOneRowAtMost) {
       }
     }
   }
+}
+
+// The engine reads with several threads and keeps no order: which rows are cut off is a function of
+// the rows.
+TEST_F(CodedRowsTest, WhichRowsAreCutOffIsNotAMatterOfTheirOrder) {
+  std::string text = "who,x,c,k,b\n";
+  std::string reversed = text;
+  constexpr int kRows = 50'000;
+  for (int i = 0; i < kRows; ++i) {
+    text += fmt::format("p,{},red,{},true\n", i % 997, i % 8);
+    reversed += fmt::format("p,{},red,{},true\n", (kRows - 1 - i) % 997, (kRows - 1 - i) % 8);
+  }
+  CodeRequest request;
+  request.columns = {number("x", ColumnType::real, 1000, 1000, false),
+                     number("k", ColumnType::integer, 8, 8, false)};
+  request.hash_key = {3, 4};
+  request.rows = 2000;
+  const Counts before = count(text, request);
+  EXPECT_EQ(count(reversed, request), before);
+  text.insert(text.find('\n') + 1, "q,998,red,7,true\n");
+  EXPECT_LE(exchanged(before, count(text, request)), 1);
 }
 
 // Which row of a person counts depends on her rows alone.

@@ -78,7 +78,7 @@ synth::Workload workload_of(const SynthesisOptions& options, const synth::Domain
 
 SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
   if (options.method == "auto") {
-    if (delta > 0) return SynthesisMethod::graded;
+    if (delta > 0) return SynthesisMethod::aim;
     if (options.public_rows) return SynthesisMethod::mwem;
     refuse(
         "delta is 0, and without it only mwem and blr work, on small domains: give a --delta, or "
@@ -94,7 +94,7 @@ SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
 std::string reason_of(const SynthesisOptions& options, SynthesisMethod method) {
   if (options.method != "auto") return "as asked";
   if (method == SynthesisMethod::mwem) return "there is no delta, and the number of rows is public";
-  return "there is a delta; it chooses as aim does, and shrinks in the end what noise drowns";
+  return "there is a delta; it adapts to the data, and no other method did better on all tables";
 }
 
 std::int64_t query_count(const SynthesisPlan& plan) {
@@ -120,7 +120,7 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
   if (!options.public_rows) {
     refuse(
         fmt::format("{} works on a public number of rows, to which the table is padded or cut: "
-                    "give --public-rows, or use method graded",
+                    "give --public-rows, or use method aim",
                     method));
   }
   if (*options.public_rows < 1 || *options.public_rows > kMaxPublicRows) {
@@ -133,7 +133,7 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
   if (queries > synth::kMaxUniverse / universe) {
     refuse(
         fmt::format("{} would hold {} queries over {} possible rows, more than {} values: use "
-                    "fewer columns, wider bins, a smaller workload, or method graded",
+                    "fewer columns, wider bins, a smaller workload, or method aim",
                     method, queries, universe, synth::kMaxUniverse));
   }
   if (plan.method == SynthesisMethod::mwem) {

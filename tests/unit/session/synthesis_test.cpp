@@ -83,7 +83,7 @@ class SynthesisTest : public testing::Test {
 TEST_F(SynthesisTest, APlanTouchesNothing) {
   const Session session(policy_);
   const SynthesisPlan plan = session.explain_synthesis(options("auto"));
-  EXPECT_EQ(plan.method, SynthesisMethod::graded);
+  EXPECT_EQ(plan.method, SynthesisMethod::aim);
   EXPECT_TRUE(std::holds_alternative<privacy::event::Zcdp>(plan.event.node()));
   EXPECT_EQ(plan.workload.size(), 1u);
   EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos);

@@ -183,6 +183,7 @@ int main(int argc, char** argv) {
     }
     fmt::print("{},{},{},{:.5f},{:.5f},{:.2f},{:.2f},{:.0f},{},{}\n", method, epsilon, run, error,
                model_error, used, wall, peak, result.steps.size(), result.model.cells());
+    if (!result.model.report().converged) fmt::print("#  the last fit did not converge\n");
     std::fflush(stdout);
     if (option["steps"] > 0) {
       for (const auto& step : result.steps) {

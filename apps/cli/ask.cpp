@@ -3,6 +3,7 @@
 #include "answer_file.hpp"
 #include "answer_text.hpp"
 #include "bars.hpp"
+#include "new_file.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -25,7 +26,6 @@ std::string table_with_cost(const session::Answer& answer, const session::Budget
 
 bool is_binary(const std::string& format) { return format == "parquet" || format == "arrow"; }
 
-// What can be known to be wrong with the output must be known before anything is spent.
 void check_output(const AskOptions& options) {
   if (options.output.empty()) {
     if (!is_binary(options.format)) return;
@@ -33,18 +33,7 @@ void check_output(const AskOptions& options) {
         ErrorCode::invalid_argument,
         fmt::format("an answer as {0} goes to a file; add --output answer.{0}", options.format));
   }
-  const std::filesystem::path path = options.output;
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) {
-    throw Error(ErrorCode::conflict,
-                fmt::format("{} exists already; remove it or choose another name",
-                            printable(options.output, 200)));
-  }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw Error(ErrorCode::not_found, fmt::format("there is no folder {}; make it first",
-                                                  printable(folder.string(), 200)));
-  }
+  check_new_file(options.output);
 }
 
 std::string text_of(const session::Session& session, const session::Answer& answer,

@@ -16,6 +16,7 @@ void add_explain(CLI::App& app);
 void add_shell(CLI::App& app);
 void add_budget(CLI::App& app);
 void add_train(CLI::App& app);
+void add_synthesize(CLI::App& app);
 // Tools beside the flow: no policy, no ledger.
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);

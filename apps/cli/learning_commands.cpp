@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "csv.hpp"
 #include "model_rows.hpp"
+#include "new_file.hpp"
 #include "progress.hpp"
 #include "streams.hpp"
 
@@ -14,7 +15,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
+#include <cstdlib>
 #include <memory>
 
 namespace shoal::cli {
@@ -26,22 +27,10 @@ struct TrainArguments {
   bool explain = false;
 };
 
-// What can be known to be wrong with the output must be known before anything is spent.
 void check_model_file(const std::string& output) {
   if (output.empty())
     throw Error(ErrorCode::invalid_argument, "say where the model goes with --output model.json");
-  const std::filesystem::path path = output;
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) {
-    throw Error(
-        ErrorCode::conflict,
-        fmt::format("{} exists already; remove it or choose another name", printable(output, 200)));
-  }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw Error(ErrorCode::not_found, fmt::format("there is no folder {}; make it first",
-                                                  printable(folder.string(), 200)));
-  }
+  check_new_file(output);
 }
 
 // Weights of candidates, one a line, separated by commas.

@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
       "  shoal query people.toml \"SELECT COUNT(*) FROM people\" --epsilon 0.1\n"
       "  shoal shell people.toml               the same, one question after the other\n"
       "  shoal train people.toml --target x    learn a model from the data\n"
+      "  shoal synthesize people.toml          make a table like the data, for everybody\n"
       "  shoal budget people.toml              what was spent, what is left\n\n"
       "Tools that need neither policy nor ledger: predict, evaluate, noise, respond, tally, "
       "choose, calibrate, account, plot, generalize.\n"
@@ -52,6 +53,7 @@ int run(int argc, char** argv) {
   shoal::cli::add_shell(app);
   shoal::cli::add_budget(app);
   shoal::cli::add_train(app);
+  shoal::cli::add_synthesize(app);
   shoal::cli::add_predict(app);
   shoal::cli::add_evaluate(app);
   shoal::cli::add_noise(app);

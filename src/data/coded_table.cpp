@@ -1,6 +1,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/data/coded_table.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,20 @@ CodedTable::~CodedTable() {
           for (auto& code : codes) {
             *static_cast<volatile std::remove_reference_t<decltype(code)>*>(&code) = 0;
           }
+        },
+        column);
+  }
+}
+
+void CodedTable::pad_or_cut(std::size_t rows) {
+  for (auto& column : columns_) {
+    std::visit(
+        [rows](auto& codes) {
+          // Memory beyond the end would not be wiped later.
+          if (rows < codes.size()) {
+            std::fill(codes.begin() + static_cast<std::ptrdiff_t>(rows), codes.end(), 0);
+          }
+          codes.resize(rows);
         },
         column);
   }

@@ -110,11 +110,14 @@ namespace {
 // A statement that is carried out task by task.
 class Pending {
  public:
-  Pending(duckdb_connection connection, const std::string& sql) {
+  enum class Kind { whole, streaming };
+
+  Pending(duckdb_connection connection, const std::string& sql, Kind kind = Kind::whole) {
     if (duckdb_prepare(connection, sql.c_str(), &statement_) != DuckDBSuccess)
       fail(duckdb_prepare_error(statement_));
-    if (duckdb_pending_prepared(statement_, &pending_) != DuckDBSuccess)
-      fail(duckdb_pending_error(pending_));
+    const auto start =
+        kind == Kind::whole ? duckdb_pending_prepared : duckdb_pending_prepared_streaming;
+    if (start(statement_, &pending_) != DuckDBSuccess) fail(duckdb_pending_error(pending_));
   }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
@@ -131,6 +134,9 @@ class Pending {
 
   void finish() {
     Result result;
+    finish(result);
+  }
+  void finish(Result& result) {
     if (duckdb_execute_pending(pending_, result.get()) != DuckDBSuccess)
       fail(duckdb_result_error(result.get()));
   }
@@ -196,6 +202,20 @@ void DuckdbConnection::chunks(const std::string& sql,
     if (!chunk.get()) return;
     action(chunk.get());
   }
+}
+
+void DuckdbConnection::stream(const std::string& sql,
+                              const std::function<void(_duckdb_data_chunk*)>& action) {
+  Pending pending(state_->connection, sql, Pending::Kind::streaming);
+  Result result;
+  pending.finish(result);
+  while (true) {
+    const OwnedChunk chunk(duckdb_fetch_chunk(*result.get()));
+    if (!chunk.get()) break;
+    action(chunk.get());
+  }
+  // What goes wrong on the way ends the chunks early.
+  if (const char* reason = duckdb_result_error(result.get())) throw DuckdbFailure(reason);
 }
 
 std::vector<Int128> DuckdbConnection::integers(const std::string& sql) {

@@ -40,6 +40,8 @@ class DuckdbConnection {
   std::vector<Int128> integers(const std::string& sql);
   // Each chunk of a query's rows: flat columns in their own types.
   void chunks(const std::string& sql, const std::function<void(_duckdb_data_chunk*)>& action);
+  // The same for results larger than memory: chunks are made while they are read.
+  void stream(const std::string& sql, const std::function<void(_duckdb_data_chunk*)>& action);
   // For parts of DuckDB's C API that are not here.
   _duckdb_connection* handle() const;
 

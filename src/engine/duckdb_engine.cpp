@@ -1,4 +1,5 @@
 #include "engine/chunk_feed.hpp"
+#include "engine/coded_rows.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/failure.hpp"
 #include "engine/grouped_rows.hpp"
@@ -30,6 +31,7 @@ struct DuckdbEngine::State {
   Resources resources;
   DuckdbConnection connection;
   ChunkFeed feed;
+  std::vector<std::string> column_order = {};  // of that table's file
 };
 
 namespace {
@@ -155,6 +157,8 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
     attach_step(*table, [&] {
       const auto columns = file_columns(state_->connection, *table, paths.back());
       state_->connection.run(view_sql(policy, *table, paths.back(), columns));
+      if (table != tables[0]) return;
+      for (const FileColumn& column : columns) state_->column_order.push_back(column.name);
     });
   }
   attach_step(*tables[0], [&] { close_outside(state_->connection, paths, policy.engine); });
@@ -181,6 +185,8 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const Grouped
   return aggregate_rows(sql::print(request.rows, sql::Dialect::duckdb), request, log);
 }
 
+const std::vector<std::string>& DuckdbEngine::column_order() const { return state_->column_order; }
+
 std::uint64_t DuckdbEngine::memory() const { return state_->resources.memory; }
 
 data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerLog& log) {
@@ -190,6 +196,11 @@ data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerL
               return true;
             });
           }};
+}
+
+data::CodedTable DuckdbEngine::coded_rows(const CodeRequest& request, const OwnerLog& log) {
+  return without_details(
+      log, [&] { return read_coded_rows(state_->connection, state_->table, request); });
 }
 
 namespace {

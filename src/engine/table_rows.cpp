@@ -57,19 +57,26 @@ class CellReader {
 
 }  // namespace
 
-std::string table_rows_sql(const catalog::Table& table, const RowRequest& request) {
+std::string table_rows_sql(const catalog::Table& table, const RowRequest& request, RowOrder order) {
   SHOAL_CHECK(!request.columns.empty());
-  if (request.person_column.empty())
-    return fmt::format("SELECT {} FROM {}", items(request), identifier(table.name));
-  const std::string person = identifier(request.person_column);
   const std::string all = names(request);
+  if (request.person_column.empty()) {
+    const std::string rows =
+        fmt::format("SELECT {} FROM {}", items(request), identifier(table.name));
+    if (order != RowOrder::by_hash) return rows;
+    return fmt::format("SELECT {0} FROM ({1}) ORDER BY hash({2}::UBIGINT, {3}::UBIGINT, {0}), {0}",
+                       all, rows, request.hash_key[0], request.hash_key[1]);
+  }
+  const std::string person = identifier(request.person_column);
   // Rows of a person that are alike in every column are the same choice.
   return fmt::format(
       "SELECT {0} FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash({1}::UBIGINT, "
       "{2}::UBIGINT, {0}), {0}) AS place FROM (SELECT {3} AS u, {4} FROM {5} WHERE {3} IS NOT "
-      "NULL)) WHERE place = 1 ORDER BY hash({1}::UBIGINT, u), u",
-      all, request.hash_key[0], request.hash_key[1], person, items(request),
-      identifier(table.name));
+      "NULL)) WHERE place = 1{6}",
+      all, request.hash_key[0], request.hash_key[1], person, items(request), identifier(table.name),
+      order == RowOrder::any
+          ? ""
+          : fmt::format(" ORDER BY hash({}::UBIGINT, u), u", request.hash_key[0]));
 }
 
 void read_table_rows(DuckdbConnection& connection, const catalog::Table& table,

@@ -16,7 +16,12 @@
 
 namespace shoal::engine {
 
-std::string table_rows_sql(const catalog::Table& table, const RowRequest& request);
+// by_unit: persons by a hash; rows that are units by themselves come as the engine reads them.
+// by_hash: those too by a hash of their values, so that where a row comes is its own affair.
+// any: for counts.
+enum class RowOrder { by_unit, by_hash, any };
+std::string table_rows_sql(const catalog::Table& table, const RowRequest& request,
+                           RowOrder order = RowOrder::by_unit);
 
 // Throws DuckdbFailure.
 void read_table_rows(DuckdbConnection& connection, const catalog::Table& table,

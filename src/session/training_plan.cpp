@@ -1,3 +1,4 @@
+#include "session/file_request.hpp"
 #include "session/gradient_plan.hpp"
 #include "session/training_parts.hpp"
 
@@ -19,39 +20,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
-}
-
-const catalog::Table& table_of(const catalog::Policy& policy, const std::string& name) {
-  if (!name.empty()) {
-    const catalog::Table* table = policy.find_table(name, false);
-    if (!table)
-      throw Error(ErrorCode::not_found,
-                  fmt::format("the policy has no table {}", printable(name, 60)));
-    return *table;
-  }
-  const catalog::Table* only = nullptr;
-  for (const catalog::Table& table : policy.tables) {
-    if (table.is_public) continue;
-    if (only) refuse("the policy has several private tables; say which with --table");
-    only = &table;
-  }
-  if (!only) refuse("the policy has no private table to learn from");
-  return *only;
-}
-
-void check_table(const catalog::Policy& policy, const catalog::Table& table) {
-  if (table.is_public)
-    refuse(fmt::format("table {} is public: it needs no private training", table.name));
-  if (table.format == catalog::SourceFormat::postgresql) {
-    throw Error(ErrorCode::unsupported, "training reads files; export the table to Parquet first");
-  }
-  if (policy.unit == catalog::PrivacyUnit::person && table.person_column.empty()) {
-    throw Error(
-        ErrorCode::unsupported,
-        fmt::format("table {} finds its persons through another table, which training cannot "
-                    "yet; add a person column to it",
-                    table.name));
-  }
 }
 
 // Methods whose proofs need a bound of every row's slope that the set of weights does not give.
@@ -107,29 +75,6 @@ learn::Loss loss_of(const std::string& model, const std::string& method,
       ErrorCode::unsupported,
       fmt::format("there is no model {}; models are logistic, svm, linear, softmax and mean",
                   printable(model, 40)));
-}
-
-double epsilon_of_options(const catalog::Policy& policy, const TrainOptions& options) {
-  const std::optional<double> epsilon = options.epsilon ? options.epsilon : policy.query.epsilon;
-  if (!epsilon) refuse("say how much may leak with --epsilon; the policy has no default");
-  if (policy.max_epsilon_per_query && *epsilon > policy.max_epsilon_per_query->value()) {
-    throw Error(
-        ErrorCode::refused_by_policy,
-        fmt::format("epsilon {} is above the policy's {} for one question; ask with less",
-                    format_number(*epsilon), format_number(policy.max_epsilon_per_query->value())));
-  }
-  return *epsilon;
-}
-
-double delta_of_options(const catalog::Policy& policy, const TrainOptions& options) {
-  const double delta = options.delta.value_or(policy.query.delta.value_or(0));
-  if (delta > policy.delta.value()) {
-    throw Error(ErrorCode::refused_by_policy,
-                fmt::format("delta {} is above the policy's total of {}; ask with less, or with "
-                            "--delta 0",
-                            format_number(delta), format_number(policy.delta.value())));
-  }
-  return delta;
 }
 
 learn::Method method_of(const TrainingPlan& plan, const TrainOptions& options,
@@ -193,8 +138,7 @@ std::optional<learn::PrivateSelection> selection_of(const TrainingPlan& plan,
 
 TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& asked) {
   TrainOptions options = asked;
-  const catalog::Table& table = table_of(policy, options.table);
-  check_table(policy, table);
+  const catalog::Table& table = file_table(policy, options.table, "training");
   if (options.target.empty()) refuse("say what to predict with --target");
   learn::Target target = learn::target_of(table, options.target);
   if (target.column == table.person_column && policy.unit == catalog::PrivacyUnit::person)
@@ -225,8 +169,8 @@ TrainingPlan plan_training(const catalog::Policy& policy, const TrainOptions& as
                     .method = {},
                     .reason = std::move(chosen.reason),
                     .weight_norm = options.weight_norm,
-                    .epsilon = epsilon_of_options(policy, options),
-                    .delta = delta_of_options(policy, options),
+                    .epsilon = asked_epsilon(policy, options.epsilon),
+                    .delta = asked_delta(policy, options.delta),
                     .event = privacy::event::Compose{}};
   plan.problem.loss = loss_of(options.model, options.method, plan.target);
   if (options.model == "softmax")

@@ -1,7 +1,5 @@
 #include "synth/adaptive_rounds.hpp"
 
-#include "synth/rounds.hpp"
-
 #include <cmath>
 #include <utility>
 
@@ -29,8 +27,8 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
   for (bool last = false; !last;) {
     const double round_rho = rounds.measure_rho(sigma) + epsilon * epsilon / 8;
     if (rounds.rho_left() < 2 * round_rho) {
-      // Whatever is left goes into this round; the last unit stays, for rounding.
-      const double left = rounds.rho_left() * (1 - 1e-9);
+      // Whatever is left goes into this round: one choice and one measurement.
+      const double left = rounds.spendable(2);
       sigma = rounds.sigma_for(schedule.measure_share * left);
       epsilon = std::sqrt(8 * (1 - schedule.measure_share) * left);
       last = true;

@@ -11,6 +11,13 @@ namespace shoal::synth {
 
 using data::AttributeSet;
 
+namespace {
+
+// Tables whose largest cell is above this lose none that matters: numbers reach down to 1e-308.
+constexpr double kLeast = 1e-150;
+
+}  // namespace
+
 BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const AttributeSet> sets)
     : sizes_(std::move(sizes)), tree_(make_junction_tree(sizes_, sets)) {
   const std::size_t cliques = tree_.cliques.size();
@@ -42,20 +49,27 @@ std::int64_t BeliefTree::cells() const {
   return total;
 }
 
-double BeliefTree::load(std::span<const std::vector<double>> potentials) {
+// As logarithms; a clique without potentials gets zeros.
+void BeliefTree::add_potentials(std::span<const std::vector<double>> potentials) {
+  for (std::size_t c = 0; c < beliefs_.size(); ++c) {
+    if (holders_[c].empty()) std::fill(beliefs_[c].begin(), beliefs_[c].end(), 0.0);
+    for (std::size_t i = 0; i < holders_[c].size(); ++i) {
+      const std::size_t p = holders_[c][i];
+      if (i == 0) {
+        places_[p].projection.spread(potentials[p], beliefs_[c]);
+      } else {
+        places_[p].projection.add(potentials[p], beliefs_[c]);
+      }
+    }
+  }
+}
+
+// Each table to a largest cell of one.
+double BeliefTree::exponentiate() {
   double shift = 0;
   for (std::size_t c = 0; c < beliefs_.size(); ++c) {
     std::vector<double>& belief = beliefs_[c];
-    bool first = true;
-    for (const std::size_t p : holders_[c]) {
-      if (first) {
-        places_[p].projection.spread(potentials[p], belief);
-      } else {
-        places_[p].projection.add(potentials[p], belief);
-      }
-      first = false;
-    }
-    if (first) {
+    if (holders_[c].empty()) {
       std::fill(belief.begin(), belief.end(), 1.0);
       continue;
     }
@@ -67,12 +81,13 @@ double BeliefTree::load(std::span<const std::vector<double>> potentials) {
 }
 
 // Towards the root: children come after their parents, so backwards. Each message is scaled to a
-// largest value of one.
+// largest value of one. Not a number where so little is left that cells are lost.
 double BeliefTree::collect() {
   double shift = 0;
   for (std::size_t c = beliefs_.size(); c-- > 1;) {
     to_separator_[c].add_up(beliefs_[c], separators_[c]);
     const double largest = *std::max_element(separators_[c].begin(), separators_[c].end());
+    if (!(largest > kLeast)) return std::numeric_limits<double>::quiet_NaN();
     for (double& cell : separators_[c]) cell /= largest;
     scales_[c] = largest;
     shift += std::log(largest);
@@ -80,6 +95,7 @@ double BeliefTree::collect() {
   }
   double total = 0;
   for (const double cell : beliefs_[0]) total += cell;
+  if (!(total > kLeast)) return std::numeric_limits<double>::quiet_NaN();
   for (double& cell : beliefs_[0]) cell /= total;
   return shift + std::log(total);
 }
@@ -94,19 +110,68 @@ void BeliefTree::distribute() {
     const double scale = scales_[c];
     for (std::size_t i = 0; i < ratio.size(); ++i) {
       const double marginal = ratio[i];
-      ratio[i] = separator[i] > 1e-280 ? marginal / (separator[i] * scale) : 0;
+      const double message = separator[i] * scale;
+      ratio[i] = message > 1e-280 ? marginal / message : 0;  // smaller ones overflow
       separator[i] = marginal;
     }
     to_separator_[c].multiply(ratio, beliefs_[c]);
   }
 }
 
+// small = log of the sums of exp(large).
+void BeliefTree::log_add_up(const TableProjection& projection, std::span<const double> large,
+                            std::span<double> small) {
+  largest_.resize(small.size());
+  projection.largest(large, largest_);
+  for (double& cell : largest_) cell = std::isfinite(cell) ? -cell : 0;
+  factors_.assign(large.begin(), large.end());
+  projection.add(largest_, factors_);
+  for (double& cell : factors_) cell = std::exp(cell);
+  projection.add_up(factors_, small);
+  for (std::size_t i = 0; i < small.size(); ++i) small[i] = std::log(small[i]) - largest_[i];
+}
+
+// Both ways at once; tables become probabilities at the end.
+double BeliefTree::calibrate_logarithms(std::span<const std::vector<double>> potentials) {
+  add_potentials(potentials);
+  for (std::size_t c = beliefs_.size(); c-- > 1;) {
+    log_add_up(to_separator_[c], beliefs_[c], separators_[c]);
+    from_parent_[c].add(separators_[c], beliefs_[tree_.parents[c]]);
+  }
+  std::vector<double>& root = separators_[0];
+  log_add_up(to_separator_[0], beliefs_[0], root);
+  const double constant = root[0];
+  for (double& cell : beliefs_[0]) cell -= constant;
+  root[0] = 0;
+  std::vector<double> marginal;
+  for (std::size_t c = 1; c < beliefs_.size(); ++c) {
+    std::vector<double>& separator = separators_[c];
+    marginal.resize(separator.size());
+    log_add_up(from_parent_[c], beliefs_[tree_.parents[c]], marginal);
+    for (std::size_t i = 0; i < marginal.size(); ++i) {
+      // What the parent knew without this clique's message.
+      const double factor = std::isfinite(separator[i]) ? marginal[i] - separator[i] : 0;
+      separator[i] = marginal[i];
+      marginal[i] = factor;
+    }
+    to_separator_[c].add(marginal, beliefs_[c]);
+  }
+  for (auto* tables : {&beliefs_, &separators_}) {
+    for (std::vector<double>& table : *tables) {
+      for (double& cell : table) cell = std::exp(cell);
+    }
+  }
+  return constant;
+}
+
 double BeliefTree::calibrate(std::span<const std::vector<double>> potentials) {
   SHOAL_CHECK(potentials.size() == places_.size());
-  const double shift = load(potentials);
-  const double constant = shift + collect();
+  add_potentials(potentials);
+  const double shift = exponentiate();
+  const double rest = collect();
+  if (!std::isfinite(rest)) return calibrate_logarithms(potentials);
   distribute();
-  return constant;
+  return shift + rest;
 }
 
 void BeliefTree::potential_marginal(std::size_t i, std::span<double> cells) const {

@@ -3,8 +3,9 @@
 //
 // Potentials are added up clique by clique as logarithms, so that large ones which cancel do, and
 // exponentiated once; from there on tables are only multiplied and added up. A cell that underflows
-// has probability below 1e-300 of its table's largest, and counts as none. If potentials of
-// different cliques contradict each other by more than that, the constant is not a number.
+// has probability below 1e-150 of its table's largest, and counts as none. Potentials of different
+// cliques that contradict each other by more than that would leave tables of nothing: then all is
+// done again with logarithms, which takes longer and always succeeds.
 #pragma once
 
 #include "synth/contraction.hpp"
@@ -28,7 +29,7 @@ class BeliefTree {
   std::int64_t cells() const;
 
   // Makes every table the marginal of the density of these potentials, one table of logarithms a
-  // set. Gives the logarithm of the normalising constant.
+  // set. Gives the logarithm of the normalising constant, which is finite if the potentials are.
   double calibrate(std::span<const std::vector<double>> potentials);
 
   // The marginal of set number i, from the tables as they are calibrated.
@@ -43,9 +44,13 @@ class BeliefTree {
     std::size_t clique;
     TableProjection projection;
   };
-  double load(std::span<const std::vector<double>> potentials);
+  void add_potentials(std::span<const std::vector<double>> potentials);
+  double exponentiate();
   double collect();
   void distribute();
+  double calibrate_logarithms(std::span<const std::vector<double>> potentials);
+  void log_add_up(const TableProjection& projection, std::span<const double> large,
+                  std::span<double> small);
 
   std::vector<std::uint32_t> sizes_;
   JunctionTree tree_;
@@ -57,6 +62,7 @@ class BeliefTree {
   std::vector<std::vector<double>> separators_;
   std::vector<double> scales_;   // by which each message to a parent was divided
   std::vector<double> factors_;  // scratch
+  std::vector<double> largest_;  // scratch
 };
 
 }  // namespace shoal::synth

@@ -33,12 +33,6 @@ double log_choose(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
-bool enumerable(const BlrProblem& problem, std::int64_t size) {
-  const std::int64_t candidates = blr_candidates(problem.universe, size);
-  return candidates <= kMaxCandidates &&
-         static_cast<double>(candidates) * static_cast<double>(problem.queries) <= kMaxWork;
-}
-
 // Times rows, in steps.
 std::vector<std::int64_t> answers_of(std::span<const LinearQuery> queries,
                                      std::span<const std::int64_t> histogram, std::int64_t rows) {
@@ -134,16 +128,22 @@ std::int64_t blr_candidates(std::int64_t universe, std::int64_t size) {
   return static_cast<std::int64_t>(count);
 }
 
+bool blr_enumerable(const BlrProblem& problem, std::int64_t size) {
+  const std::int64_t candidates = blr_candidates(problem.universe, size);
+  return candidates <= kMaxCandidates &&
+         static_cast<double>(candidates) * static_cast<double>(problem.queries) <= kMaxWork;
+}
+
 BlrSampling blr_feasible(const BlrProblem& problem, std::int64_t size) {
   if (size < 1) {
     throw Error(ErrorCode::invalid_argument, "a table of no rows answers nothing: give at least 1");
   }
-  if (enumerable(problem, size)) return BlrSampling::enumeration;
+  if (blr_enumerable(problem, size)) return BlrSampling::enumeration;
   if (problem.epsilon * static_cast<double>(problem.rows) / 2 <= kMaxRejectionExponent) {
     return BlrSampling::rejection;
   }
   std::int64_t feasible = 0;
-  while (feasible < size && enumerable(problem, feasible + 1)) ++feasible;
+  while (feasible < size && blr_enumerable(problem, feasible + 1)) ++feasible;
   const std::string advice = feasible > 0 ? fmt::format("{} rows would be feasible", feasible)
                                           : std::string("no number of rows is feasible");
   throw Error(

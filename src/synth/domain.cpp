@@ -1,6 +1,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/data/attribute_set.hpp>
+#include <shoal/data/coded_table.hpp>
 #include <shoal/random/uniform.hpp>
 #include <shoal/synth/domain.hpp>
 
@@ -15,10 +16,20 @@ namespace {
 using catalog::ColumnType;
 
 constexpr std::uint32_t kMaxBins = 65535;
+constexpr double kMaxInteger = 0x1p53;  // up to here doubles tell integers apart
 
 DomainColumn make_column(const catalog::Column& column, std::uint32_t bins) {
   DomainColumn made{column.name, column.type, column.categories, {0, 1}, 0, column.nulls};
-  if (!column.categories.empty()) return made;
+  if (!column.categories.empty()) {
+    if (made.size() > data::kMaxCodes) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("column {} has {} values with NULL, and at most {} can be told apart: "
+                      "leave it out",
+                      column.name, made.size(), data::kMaxCodes));
+    }
+    return made;
+  }
   if (column.type == ColumnType::boolean) {
     made.categories = {"false", "true"};
     return made;
@@ -31,34 +42,26 @@ DomainColumn make_column(const catalog::Column& column, std::uint32_t bins) {
   }
   made.bounds = *column.bounds;
   made.bins = bins;
-  if (column.type == ColumnType::integer) {
-    made.bounds = {std::ceil(column.bounds->lower), std::floor(column.bounds->upper) + 1};
-    const double values = made.bounds.upper - made.bounds.lower;
-    if (values < 1) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("the bounds of column {} hold no integer: widen them", column.name));
-    }
-    if (values <= bins) made.bins = static_cast<std::uint32_t>(values);
+  if (column.type != ColumnType::integer) {
+    if (!(made.bounds.lower < made.bounds.upper)) made.bins = 1;
+    return made;
   }
+  if (std::max(std::abs(made.bounds.lower), std::abs(made.bounds.upper)) > kMaxInteger) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the bounds of column {} go beyond {}: narrow them", column.name,
+                            format_number(kMaxInteger)));
+  }
+  made.bounds = {std::ceil(column.bounds->lower), std::floor(column.bounds->upper) + 1};
+  const double values = made.bounds.upper - made.bounds.lower;
+  if (values < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the bounds of column {} hold no integer: widen them", column.name));
+  }
+  if (values <= bins) made.bins = static_cast<std::uint32_t>(values);
   return made;
 }
 
-double width(const DomainColumn& column) {
-  return (column.bounds.upper - column.bounds.lower) / column.bins;
-}
-
-// The integers of a bin: those from its lower edge on that are below its upper edge.
-std::int64_t first_integer(const DomainColumn& column, std::uint32_t bin) {
-  return static_cast<std::int64_t>(
-      std::ceil(column.bounds.lower + static_cast<double>(bin) * width(column)));
-}
-
 }  // namespace
-
-std::uint32_t DomainColumn::size() const {
-  const auto values = categories.empty() ? bins : static_cast<std::uint32_t>(categories.size());
-  return values + (nulls ? 1 : 0);
-}
 
 Domain make_domain(const catalog::Table& table, std::span<const std::string> columns,
                    std::uint32_t bins) {
@@ -98,47 +101,20 @@ std::vector<std::uint32_t> sizes_of(const Domain& domain) {
   return sizes;
 }
 
-std::uint16_t code_of_text(const DomainColumn& column, std::optional<std::string_view> value) {
-  if (value) {
-    const auto at = std::find(column.categories.begin(), column.categories.end(), *value);
-    if (at != column.categories.end()) {
-      return static_cast<std::uint16_t>(at - column.categories.begin());
-    }
-  }
-  return static_cast<std::uint16_t>(column.nulls ? column.size() - 1 : 0);
-}
-
-std::uint16_t code_of_number(const DomainColumn& column, std::optional<double> value) {
-  if (!value || std::isnan(*value)) {
-    // Without NULLs the middle of the bounds stands in, as in queries.
-    return static_cast<std::uint16_t>(column.nulls ? column.size() - 1 : column.bins / 2);
-  }
-  const double bin = std::floor((*value - column.bounds.lower) / width(column));
-  auto code =
-      static_cast<std::uint32_t>(std::clamp(bin, 0.0, static_cast<double>(column.bins - 1)));
-  // Division rounds: an integer belongs to the bin whose first integer it reaches.
-  if (column.type == ColumnType::integer && column.bounds.lower <= *value &&
-      *value < column.bounds.upper) {
-    const auto whole = static_cast<std::int64_t>(std::floor(*value));
-    while (code > 0 && whole < first_integer(column, code)) --code;
-    while (code + 1 < column.bins && whole >= first_integer(column, code + 1)) ++code;
-  }
-  return static_cast<std::uint16_t>(code);
-}
-
 std::optional<std::string> value_of_code(const DomainColumn& column, std::uint16_t code,
                                          random::BitSource& bits) {
   SHOAL_CHECK(code < column.size());
   if (column.nulls && code + 1u == column.size()) return std::nullopt;
   if (!column.categories.empty()) return column.categories[code];
   if (column.type == ColumnType::integer) {
-    const std::int64_t first = first_integer(column, code);
-    const std::int64_t end = std::max(first + 1, first_integer(column, code + 1u));
+    const std::int64_t first = data::first_integer(column, code);
+    const std::int64_t end = std::max(first + 1, data::first_integer(column, code + 1u));
     const auto offset = random::uniform_below(static_cast<std::uint64_t>(end - first), bits);
     return std::to_string(first + static_cast<std::int64_t>(offset));
   }
   const double share = std::ldexp(static_cast<double>(bits.next_bits(53)), -53);
-  const double value = column.bounds.lower + (static_cast<double>(code) + share) * width(column);
+  const double value =
+      column.bounds.lower + (static_cast<double>(code) + share) * data::bin_width(column);
   return format_number(std::min(value, column.bounds.upper));
 }
 

@@ -93,7 +93,7 @@ SolverResult minimise(const Objective& objective, const Curvature& curvature,
       next = point;
       add(length, step, next);
       next_value = objective(next, next_gradient);
-      if (next_value <= value + kArmijo * length * slope) break;
+      if (std::isfinite(next_value) && next_value <= value + kArmijo * length * slope) break;
       // The parabola through both values and the slope, not too far from a half.
       const double bend = next_value - value - length * slope;
       const double guess = std::isfinite(bend) ? -slope * length * length / (2 * bend) : 0;

@@ -242,6 +242,30 @@ GraphicalModel GraphicalModel::fit(std::vector<std::uint32_t> sizes,
   return model;
 }
 
+GraphicalModel GraphicalModel::from_tables(std::vector<std::uint32_t> sizes,
+                                           std::vector<AttributeSet> sets,
+                                           std::vector<std::vector<double>> potentials,
+                                           double total) {
+  bool fits = sets.size() == potentials.size() && total > 0 && std::isfinite(total);
+  for (std::size_t i = 0; fits && i < sets.size(); ++i) {
+    fits = static_cast<std::int64_t>(potentials[i].size()) == data::cell_count(sizes, sets[i]);
+  }
+  if (!fits) {
+    throw Error(ErrorCode::invalid_argument,
+                "a model needs a total above 0 and for each set a table of its size");
+  }
+  GraphicalModel model(sizes);
+  model.tree_ = std::make_unique<BeliefTree>(std::move(sizes), sets);
+  if (!std::isfinite(model.tree_->calibrate(potentials))) {
+    throw Error(ErrorCode::invalid_argument, "the tables leave no cell with a probability");
+  }
+  model.sets_ = std::move(sets);
+  model.potentials_ = std::move(potentials);
+  model.total_ = total;
+  model.report_.converged = true;
+  return model;
+}
+
 const std::vector<std::uint32_t>& GraphicalModel::sizes() const { return tree_->sizes(); }
 
 std::int64_t GraphicalModel::cells() const { return tree_->cells(); }

@@ -35,7 +35,9 @@ class Forest {
   std::vector<std::size_t> tree_;
 };
 
-void check(const std::vector<std::uint32_t>& sizes, const MethodOptions& options) {
+}  // namespace
+
+void check_mst(std::span<const std::uint32_t> sizes, const MethodOptions& options, double rho) {
   if (sizes.size() < 2) {
     throw Error(ErrorCode::invalid_argument, "mst needs at least two columns: there is one");
   }
@@ -49,15 +51,14 @@ void check(const std::vector<std::uint32_t>& sizes, const MethodOptions& options
                                                    ": use wider bins or a larger limit");
     }
   }
+  check_rounds(sizes, all_marginals(sizes.size(), 2), options, rho);
 }
-
-}  // namespace
 
 Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options) {
   const std::size_t columns = curator.sizes().size();
-  check(curator.sizes(), options);
+  check_mst(curator.sizes(), options, curator.rho_left());
   Rounds rounds(curator, all_marginals(columns, 2), options);
-  const double third = rounds.rho() * (1 - 1e-9) / 3;
+  const double third = rounds.spendable(3 * static_cast<int>(columns)) / 3;
   const auto edges = static_cast<double>(columns - 1);
   for (std::size_t j = 0; j < columns; ++j) {
     rounds.measure(AttributeSet::single(j), rounds.sigma_for(third / static_cast<double>(columns)),

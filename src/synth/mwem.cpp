@@ -9,8 +9,6 @@
 namespace shoal::synth {
 namespace {
 
-constexpr int kMaxRounds = 10'000;
-
 // The answer to a query, from 0 to 1.
 double answer(std::span<const double> density, const LinearQuery& query) {
   double sum = 0;
@@ -36,13 +34,13 @@ void move_towards(std::vector<double>& density, const LinearQuery& query, double
 MwemResult mwem(release::HistogramCurator& curator, std::span<const LinearQuery> queries,
                 int rounds, double epsilon, const std::function<void(double)>& progress) {
   validate(queries, static_cast<std::int64_t>(queries.empty() ? 0 : queries[0].steps.size()));
-  if (rounds < 1 || rounds > kMaxRounds || !(epsilon > 0) ||
+  if (rounds < 1 || rounds > kMaxMwemRounds || !(epsilon > 0) ||
       epsilon > curator.epsilon_left() * (1 + 1e-9) || queries.size() != curator.queries() ||
       curator.rows() < 1) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("mwem with {} rounds and epsilon {}: give 1 to {} rounds, what was "
                             "reserved, the curator's queries and a table with rows",
-                            rounds, epsilon, kMaxRounds));
+                            rounds, epsilon, kMaxMwemRounds));
   }
   const std::size_t universe = queries[0].steps.size();
   const auto rows = static_cast<double>(curator.rows());
@@ -78,7 +76,7 @@ int mwem_best_rounds(std::int64_t universe, std::int64_t queries, std::int64_t r
   const auto bound = [&](int rounds) {
     return mwem_error_bound(universe, queries, rows, rounds, epsilon);
   };
-  for (int rounds = 1; rounds <= kMaxRounds; ++rounds) {
+  for (int rounds = 1; rounds <= kMaxMwemRounds; ++rounds) {
     if (bound(rounds) < bound(best)) best = rounds;
   }
   return best;

@@ -1,6 +1,7 @@
 #include "synth/rounds.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
 #include <shoal/mechanism/selection.hpp>
 
 #include <algorithm>
@@ -20,7 +21,26 @@ std::vector<AttributeSet> sets_of(std::span<const NoisyMarginal> marginals) {
   return sets;
 }
 
-std::int64_t one_way_cells(std::span<const std::uint32_t> sizes) { return model_cells(sizes, {}); }
+// All of them are counted and compared with the model: at 24 bytes a cell in all, three gigabytes.
+constexpr std::int64_t kMaxCandidateCells = std::int64_t{1} << 27;
+// The curator's limit.
+constexpr std::int64_t kMaxWeight = std::int64_t{1} << 32;
+// A hundred units of a charge, so that rounding up costs a hundredth at most.
+constexpr double kLeastRoundRho = 1e-13;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+// What no model may hold is never asked for.
+std::vector<AttributeSet> askable(std::span<const std::uint32_t> sizes,
+                                  std::span<const Candidate> candidates, std::int64_t limit) {
+  std::vector<AttributeSet> sets;
+  for (const Candidate& candidate : candidates) {
+    if (data::cell_count(sizes, candidate.set) <= limit) sets.push_back(candidate.set);
+  }
+  return sets;
+}
 
 // How often over a person's coming, going or being exchanged counts in a squared norm.
 double moves(const release::MarginalUnit& unit) {
@@ -36,6 +56,38 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
+void check_rounds(std::span<const std::uint32_t> sizes, const Workload& workload,
+                  const MethodOptions& options, double rho) {
+  validate(workload, sizes);
+  const std::int64_t least = model_cells(sizes, {});
+  if (options.max_model_cells < least) {
+    refuse("a model of at most " + std::to_string(options.max_model_cells) +
+           " cells cannot hold the columns by themselves: allow " + std::to_string(least) +
+           " or more");
+  }
+  const std::vector<Candidate> candidates = downward_closure(workload);
+  std::int64_t cells = 0;
+  for (const AttributeSet set : askable(sizes, candidates, options.max_model_cells)) {
+    cells += data::cell_count(sizes, set);
+    if (cells <= kMaxCandidateCells) continue;
+    refuse("the marginals of the workload have more than " + std::to_string(kMaxCandidateCells) +
+           " cells together: use fewer columns, fewer ways or wider bins");
+  }
+  for (const Candidate& candidate : candidates) {
+    if (candidate.weight <= kMaxWeight) continue;
+    refuse("a marginal weighs " + std::to_string(candidate.weight) +
+           " in all that it shares with the workload, more than " + std::to_string(kMaxWeight) +
+           ": use smaller weights");
+  }
+  const double round =
+      rho / (RoundSchedule().rounds_per_column * static_cast<double>(sizes.size()));
+  if (round < kLeastRoundRho) {
+    refuse("a rho of " + format_number(rho) + " leaves " + format_number(round) +
+           " for a round, and the least is " + format_number(kLeastRoundRho) +
+           ": use a larger epsilon or delta, or fewer columns");
+  }
+}
+
 Rounds::Rounds(release::MarginalCurator& curator, const Workload& workload,
                const MethodOptions& options)
     : curator_(curator),
@@ -43,29 +95,35 @@ Rounds::Rounds(release::MarginalCurator& curator, const Workload& workload,
       candidates_(downward_closure(workload)),
       model_(curator.sizes()),
       rho_(curator.rho_left()) {
-  validate(workload, curator.sizes());
-  const std::int64_t least = one_way_cells(curator.sizes());
-  if (options.max_model_cells < least) {
-    throw Error(ErrorCode::invalid_argument,
-                "a model of at most " + std::to_string(options.max_model_cells) +
-                    " cells cannot hold the columns by themselves: allow " + std::to_string(least) +
-                    " or more");
-  }
-  std::vector<AttributeSet> sets;
-  for (const Candidate& candidate : candidates_) {
-    // What no model may hold is never asked for.
-    if (data::cell_count(curator.sizes(), candidate.set) <= options.max_model_cells) {
-      sets.push_back(candidate.set);
-    }
-  }
-  curator.prepare(sets);
+  check_rounds(curator.sizes(), workload, options, rho_);
+  curator.prepare(askable(curator.sizes(), candidates_, options.max_model_cells));
+}
+
+double Rounds::spendable(int steps) const {
+  // Each step's charge is rounded up to a unit, as is what computing its noise may have lost.
+  return curator_.rho_left() * (1 - 1e-9) - 2e-15 * steps;
+}
+
+double sigma_within(double rho, const release::MarginalUnit& unit) {
+  return std::sqrt(moves(unit) / (2 * rho));
+}
+
+double first_sigma(std::size_t columns, double rho, const release::MarginalUnit& unit) {
+  const RoundSchedule schedule;
+  return sigma_within(
+      schedule.measure_share * rho / (schedule.rounds_per_column * static_cast<double>(columns)),
+      unit);
+}
+
+double mst_sigma(std::size_t columns, double rho, const release::MarginalUnit& unit) {
+  return sigma_within(rho / 3 / static_cast<double>(columns), unit);
 }
 
 double Rounds::measure_rho(double sigma) const {
   return moves(curator_.unit()) / (2 * sigma * sigma);
 }
 
-double Rounds::sigma_for(double rho) const { return std::sqrt(moves(curator_.unit()) / (2 * rho)); }
+double Rounds::sigma_for(double rho) const { return sigma_within(rho, curator_.unit()); }
 
 void Rounds::measure(AttributeSet set, double sigma, double choice_scale) {
   const std::vector<std::int64_t> noisy = curator_.measure(set, sigma);

@@ -8,6 +8,12 @@
 
 namespace shoal::synth {
 
+// The constants of AIM.
+struct RoundSchedule {
+  double measure_share = 0.9;     // of each round's budget; the rest pays for the choice
+  double rounds_per_column = 16;  // as many rounds would use up the budget if noise never shrank
+};
+
 // The state of such a method: what was measured, and the model of it.
 class Rounds {
  public:
@@ -15,6 +21,8 @@ class Rounds {
 
   double rho() const { return rho_; }
   double rho_left() const { return curator_.rho_left(); }
+  // What so many more steps may cost together.
+  double spendable(int steps) const;
   double share_spent() const { return 1 - rho_left() / rho_; }
   const std::vector<Candidate>& candidates() const { return candidates_; }
   const GraphicalModel& model() const { return model_; }
@@ -50,6 +58,9 @@ class Rounds {
   double rho_;
   double last_scale_ = 0;
 };
+
+// The smallest noise in every cell of one marginal that costs no more than rho.
+double sigma_within(double rho, const release::MarginalUnit& unit);
 
 // The L1 norm of what two tables differ by.
 double distance(std::span<const double> a, std::span<const double> b);

@@ -3,6 +3,7 @@
 #include <shoal/base/error.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace shoal::synth {
 namespace {
@@ -129,6 +130,19 @@ void TableProjection::add_up(std::span<const double> large, std::span<double> sm
       [many](const double* from, double* one) { *one += sum_of(from, many); },
       [many](const double* __restrict from, double* __restrict each) {
         for (std::size_t i = 0; i < many; ++i) each[i] += from[i];
+      });
+}
+
+void TableProjection::largest(std::span<const double> large, std::span<double> small) const {
+  std::fill(small.begin(), small.end(), -std::numeric_limits<double>::infinity());
+  const std::size_t many = columns_;
+  walk(
+      large.data(), small.data(),
+      [many](const double* from, double* one) {
+        *one = std::max(*one, *std::max_element(from, from + many));
+      },
+      [many](const double* __restrict from, double* __restrict each) {
+        for (std::size_t i = 0; i < many; ++i) each[i] = std::max(each[i], from[i]);
       });
 }
 

@@ -31,6 +31,8 @@ class TableProjection {
 
   // small[cell] = the sum of large over all cells that project to it.
   void add_up(std::span<const double> large, std::span<double> small) const;
+  // small[cell] = the largest of them.
+  void largest(std::span<const double> large, std::span<double> small) const;
 
  private:
   struct Axis {

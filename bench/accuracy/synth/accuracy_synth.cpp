@@ -3,7 +3,8 @@
 //   accuracy_synth <table.csv> <domain.json> <method> <epsilon> <delta> <runs> [option=value ...]
 //
 // Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2,
-// w3 (shrinkage of main effects, pairs and more, for aim and mst), rows (0: as many as the table),
+// w3 (shrinkage of main effects, pairs and more, for aim and mst), f1, f2, f3 (the same in the last
+// fit alone; 0: as before), rows (0: as many as the table),
 // ways, steps (1: list what was measured).
 //
 // The table has a header and codes; the domain maps each column to its size. The error is the mean,
@@ -120,9 +121,9 @@ int main(int argc, char** argv) {
   const double epsilon = std::strtod(argv[4], nullptr);
   const double delta = std::strtod(argv[5], nullptr);
   const int runs = std::atoi(argv[6]);
-  std::map<std::string, double> option{
-      {"cells", 131072}, {"threads", 2}, {"entropy", 0.002}, {"tolerance", 1e-2}, {"w1", 0.002},
-      {"w2", 0.002},     {"w3", 0.002},  {"rows", 0},        {"ways", 3},         {"steps", 0}};
+  std::map<std::string, double> option{{"cells", 131072}, {"threads", 2}, {"tolerance", 1e-2},
+                                       {"w1", 0.002},     {"w2", 0.002},  {"w3", 0.002},
+                                       {"rows", 0},       {"ways", 3},    {"steps", 0}};
   for (int i = 7; i < argc; ++i) {
     const std::string text = argv[i];
     const std::size_t equals = text.find('=');
@@ -158,6 +159,9 @@ int main(int argc, char** argv) {
     options.fit.shrinkage = {option["w1"], option["w2"], option["w3"]};
     options.fit.tolerance = option["tolerance"];
     options.final_fit = options.fit;
+    if (option["f1"] > 0) {
+      options.final_fit.shrinkage = {option["f1"], option["f2"], option["f3"]};
+    }
     release::MarginalCurator curator(std::move(reservation), coded(source),
                                      {1, Neighbors::add_remove}, options.threads, bits);
     const synth::Synthesis result = synthesise(method, curator, workload, options);
@@ -179,6 +183,7 @@ int main(int argc, char** argv) {
     }
     fmt::print("{},{},{},{:.5f},{:.5f},{:.2f},{:.2f},{:.0f},{},{}\n", method, epsilon, run, error,
                model_error, used, wall, peak, result.steps.size(), result.model.cells());
+    if (!result.model.report().converged) fmt::print("#  the last fit did not converge\n");
     std::fflush(stdout);
     if (option["steps"] > 0) {
       for (const auto& step : result.steps) {

@@ -36,6 +36,10 @@ class CodedTable {
   // All columns must have the same length again before anything is counted.
   void append(std::size_t column, std::span<const std::uint16_t> codes);
 
+  // Makes it a table of exactly so many rows: leaves out the last ones, or adds rows of code 0.
+  // Whether it had to stays unknown.
+  void pad_or_cut(std::size_t rows);
+
   // Public: the policy says them.
   const std::vector<std::uint32_t>& sizes() const { return sizes_; }
 

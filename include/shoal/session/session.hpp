@@ -8,6 +8,7 @@
 #include <shoal/privacy/profile.hpp>
 #include <shoal/random/bit_source.hpp>
 #include <shoal/session/answer.hpp>
+#include <shoal/session/synthesis.hpp>
 #include <shoal/session/training.hpp>
 
 #include <filesystem>
@@ -69,6 +70,17 @@ class Session {
   // The same with the bits given: for tests.
   learn::Model train(const TrainOptions& options, std::string key,
                      const learn::FitOptions& fit_options, random::BitSource& bits);
+
+  // What a synthesis would do and cost: touches neither data nor budget.
+  SynthesisPlan explain_synthesis(const SynthesisOptions& options) const;
+
+  // Synthesises a table, once for a key, as query() asks. What comes out is a model: the same one
+  // again at a retry.
+  SyntheticTable synthesize(const SynthesisOptions& options, std::string key = "",
+                            const synth::Progress& progress = {});
+  // The same with the bits given: for tests.
+  SyntheticTable synthesize(const SynthesisOptions& options, std::string key,
+                            const synth::Progress& progress, random::BitSource& bits);
 
   BudgetReport budget() const;
 

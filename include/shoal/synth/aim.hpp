@@ -9,8 +9,7 @@
 
 namespace shoal::synth {
 
-// Throws invalid_argument for a workload that does not fit the curator's columns or a model limit
-// below the cells of all one-way marginals; before anything is measured.
+// Throws as check_rounds does, before anything is measured.
 Synthesis aim(release::MarginalCurator& curator, const Workload& workload,
               const MethodOptions& options);
 

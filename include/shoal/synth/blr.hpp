@@ -46,6 +46,9 @@ double blr_textbook_bound(const BlrProblem& problem, double beta);
 // C(|X| + m - 1, m), how many histograms there are; int64's largest value if that is smaller.
 std::int64_t blr_candidates(std::int64_t universe, std::int64_t size);
 
+// Whether all tables of m rows can be gone through, in minutes at most.
+bool blr_enumerable(const BlrProblem& problem, std::int64_t size);
+
 enum class BlrSampling { enumeration, rejection };
 
 // How m rows can be drawn. Throws unsupported if neither way is feasible, with the largest size

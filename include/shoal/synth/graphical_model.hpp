@@ -63,6 +63,17 @@ class GraphicalModel {
                             std::span<const NoisyMarginal> marginals, const FitOptions& options,
                             const GraphicalModel* start = nullptr);
 
+  // The density that is proportional to exp(the sum of these tables), one table a set: for models
+  // that were stored or come from elsewhere. Minus infinity stands for a cell without probability.
+  // Throws invalid_argument for tables of the wrong size, and for a density of nothing.
+  static GraphicalModel from_tables(std::vector<std::uint32_t> sizes,
+                                    std::vector<data::AttributeSet> sets,
+                                    std::vector<std::vector<double>> potentials, double total);
+
+  // What from_tables takes.
+  const std::vector<data::AttributeSet>& sets() const { return sets_; }
+  const std::vector<std::vector<double>>& potentials() const { return potentials_; }
+
   const std::vector<std::uint32_t>& sizes() const;
   double total() const { return total_; }
   const FitReport& report() const { return report_; }

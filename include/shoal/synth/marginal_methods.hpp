@@ -1,6 +1,6 @@
 // Methods that measure marginals and fit a graphical model to them: what they take, and what they
 // leave behind for the report. MST and AIM follow their publications; see mst.hpp, aim.hpp and
-// gain.hpp.
+// graded.hpp.
 #pragma once
 
 #include <shoal/release/marginal_curator.hpp>
@@ -33,6 +33,17 @@ struct MethodOptions {
   int threads = 2;
   Progress progress;
 };
+
+// What public facts show to be wrong with a request of aim or graded, of this rho. Throws
+// invalid_argument for a workload that does not fit the columns, a model limit below the cells of
+// all one-way marginals, more candidates than memory and a budget that rounding would eat up.
+// What passes does not fail later, whatever the rows are.
+void check_rounds(std::span<const std::uint32_t> sizes, const Workload& workload,
+                  const MethodOptions& options, double rho);
+
+// The noise of the first measurements, which is known before: of aim and graded, and of mst.
+double first_sigma(std::size_t columns, double rho, const release::MarginalUnit& unit);
+double mst_sigma(std::size_t columns, double rho, const release::MarginalUnit& unit);
 
 struct Synthesis {
   GraphicalModel model;

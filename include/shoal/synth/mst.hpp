@@ -8,8 +8,11 @@
 
 namespace shoal::synth {
 
+// What public facts show to be wrong. Throws as mst does.
+void check_mst(std::span<const std::uint32_t> sizes, const MethodOptions& options, double rho);
+
 // Throws invalid_argument if there are fewer than two columns or the pair of the two largest ones
-// is beyond the model limit; before anything is measured.
+// is beyond the model limit, and as check_rounds does; before anything is measured.
 Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options);
 
 }  // namespace shoal::synth

@@ -14,6 +14,8 @@
 
 namespace shoal::synth {
 
+inline constexpr int kMaxMwemRounds = 10'000;
+
 struct MwemResult {
   std::vector<double> density;       // over the universe; sums to 1
   std::vector<std::size_t> queries;  // as they were chosen

@@ -84,6 +84,39 @@ TEST(BlrLawTest, IsPrivateForEveryExchangeOfOneRow) {
   EXPECT_NEAR(worst, 0.6173273725033179, 1e-12);  // the reference table's
 }
 
+// The worst loss over all tables of four rows and all their neighbours.
+double worst_loss(double epsilon) {
+  std::map<std::vector<std::int64_t>, std::vector<BlrOutcome>> laws;
+  const auto queries = bit_queries();
+  const HistogramWalk walk(queries, 4, 4);
+  for (std::int64_t i = 0; i < blr_candidates(4, 4); ++i) {
+    const auto data = walk.histogram(i);
+    laws[data] = blr_law(data, queries, 3, epsilon, BlrBase::histograms);
+  }
+  double worst = 0;
+  for (const auto& [data, law] : laws) {
+    for (std::size_t from = 0; from < 4; ++from) {
+      for (std::size_t to = 0; to < 4; ++to) {
+        if (from == to || data[from] == 0) continue;
+        std::vector<std::int64_t> other = data;
+        --other[from];
+        ++other[to];
+        const auto& other_law = laws.at(other);
+        for (std::size_t i = 0; i < law.size(); ++i)
+          worst = std::max(worst, std::log(law[i].probability / other_law[i].probability));
+      }
+    }
+  }
+  return worst;
+}
+
+// Whatever the table: the divergence is 0 at epsilon. Without the half in the exponent it is not.
+TEST(BlrLawTest, IsPrivateForAllNeighboursAndTwiceTheExponentIsCaught) {
+  EXPECT_LE(worst_loss(1), 1);
+  EXPECT_GT(worst_loss(1), 0.5);
+  EXPECT_GT(worst_loss(2), 1);
+}
+
 TEST(HistogramWalkTest, NumbersEveryHistogramOnce) {
   const auto queries = bit_queries();
   const HistogramWalk walk(queries, 5, 7);

@@ -61,7 +61,7 @@ TEST(DomainTest, CodesGiveBackValuesOfTheirOwn) {
         const std::uint16_t again =
             column.categories.empty()
                 ? code_of_number(column, value ? std::optional(std::stod(*value)) : std::nullopt)
-                : code_of_text(column, value);
+                : data::CategoryCodes(column).of(value);
         EXPECT_EQ(again, code) << column.name;
       }
     }
@@ -81,7 +81,7 @@ TEST(DomainTest, EveryIntegerHasABinAndOutliersFallInTheOutermost) {
   EXPECT_EQ(code_of_number(domain[1], 1e300), 31);
   EXPECT_EQ(code_of_number(domain[1], std::nullopt), 16);
   EXPECT_EQ(code_of_number(domain[3], std::nullopt), 32);
-  EXPECT_EQ(code_of_text(domain[0], "Paris"), 2);
+  EXPECT_EQ(data::CategoryCodes(domain[0]).of("Paris"), 2);
 }
 
 }  // namespace

@@ -101,6 +101,29 @@ TEST(BeliefTreeTest, TablesAreTheMarginalsOfTheDensity) {
   }
 }
 
+// Two cliques that contradict each other: what one all but rules out is all that the other leaves.
+TEST(BeliefTreeTest, PotentialsThatContradictEachOtherGiveADensityToo) {
+  const std::vector<std::uint32_t> sizes = {2, 2, 2};
+  const std::vector<AttributeSet> sets = {AttributeSet::of({0, 1}), AttributeSet::of({1, 2})};
+  BeliefTree tree(sizes, sets);
+  // Column 1 is 0 by the first and 1 by the second, each by a factor of exp(2000).
+  const std::vector<std::vector<double>> potentials = {{0, -2000, 0, -2000},
+                                                       {-2000, -2000.5, 0, 0.25}};
+  const double constant = tree.calibrate(potentials);
+  // exp(2000) times the sum over all eight cells.
+  const double rest = 2 * (1 + std::exp(-0.5) + 1 + std::exp(0.25));
+  EXPECT_NEAR(constant, -2000 + std::log(rest), 1e-9);
+  std::vector<double> first(4);
+  tree.potential_marginal(0, first);
+  const double zero = (1 + std::exp(-0.5)) / rest;
+  EXPECT_NEAR(first[0], zero, 1e-12);
+  EXPECT_NEAR(first[1], 0.5 - zero, 1e-12);
+  std::vector<double> second(4);
+  tree.potential_marginal(1, second);
+  EXPECT_NEAR(second[1], 2 * std::exp(-0.5) / rest, 1e-12);
+  EXPECT_NEAR(second[3], 2 * std::exp(0.25) / rest, 1e-12);
+}
+
 TEST(ModelAnswersTest, EveryMarginalIsThatOfTheDensity) {
   const auto potentials = random_potentials(4, 3);
   const BruteForce truth = brute_force(potentials);

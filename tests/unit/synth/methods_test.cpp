@@ -96,8 +96,7 @@ TEST_F(MethodsTest, GradedShrinkageLearnsParityTooAndIgnoresTheShrinkageGiven) {
   release::MarginalCurator mine = curator(2, bits);
   release::MarginalCurator other = curator(2, same);
   MethodOptions options;
-  options.fit.shrinkage = {0.5, 0.5, 0.5};
-  options.final_fit = options.fit;
+  options.final_fit.shrinkage = {0.5, 0.5, 0.5};
   const Synthesis result = graded(mine, workload, options);
   EXPECT_LT(mine.rho_left(), 2e-6);
   EXPECT_LT(mean_error(result.model, workload), 0.03);
@@ -121,6 +120,44 @@ TEST_F(MethodsTest, MstMeasuresASpanningTree) {
   }
   EXPECT_EQ(reached, AttributeSet(31));
   EXPECT_LT(mean_error(result.model, {{AttributeSet::of({0, 1}), 1}}), 0.01);
+}
+
+// Charges are rounded up to units of 1e-15: what is left for the last round must leave room.
+TEST_F(MethodsTest, ATinyBudgetIsSpentToTheEndToo) {
+  for (const double rho : {3e-11, 1e-9, 1.2e-6}) {
+    test::SeededSource bits(6);
+    release::MarginalCurator mine = curator(rho, bits);
+    EXPECT_EQ(mst(mine, {}).steps.size(), 9u);
+    EXPECT_LT(mine.rho_left(), rho * 1e-2);
+    release::MarginalCurator other = curator(rho, bits);
+    EXPECT_GT(aim(other, all_marginals(5, 3), {}).steps.size(), 5u);
+    EXPECT_LT(other.rho_left(), rho * 1e-2);
+  }
+  test::SeededSource bits(7);
+  release::MarginalCurator mine = curator(1e-12, bits);
+  EXPECT_EQ(code_of([&] { aim(mine, all_marginals(5, 3), {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { mst(mine, {}); }), ErrorCode::invalid_argument);
+}
+
+// Whatever the rows are: none at all, all alike, and noise far below one row.
+TEST_F(MethodsTest, NoTableMakesAMethodFail) {
+  const std::vector<std::vector<std::uint16_t>> none;
+  const std::vector<std::vector<std::uint16_t>> alike(500, {3, 0, 1, 0, 5});
+  for (const auto& table : {none, alike, rows()}) {
+    for (const double rho : {1e-6, 40.0}) {
+      test::SeededSource bits(8);
+      for (const int method : {0, 1, 2}) {
+        release::MarginalCurator mine{
+            reserve(privacy::event::Zcdp{rho}), test::coded_table(kSizes, table), {}, 2, bits};
+        const Synthesis result = method == 0   ? aim(mine, all_marginals(5, 3), {})
+                                 : method == 1 ? graded(mine, all_marginals(5, 3), {})
+                                               : mst(mine, {});
+        for (const double cell : result.model.marginal(AttributeSet(31))) {
+          ASSERT_TRUE(std::isfinite(cell));
+        }
+      }
+    }
+  }
 }
 
 TEST_F(MethodsTest, ModelsStayWithinTheirLimit) {

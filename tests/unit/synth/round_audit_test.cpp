@@ -38,20 +38,34 @@ struct Round {
   double sigma;
 };
 
+// The logarithms of the noise's probabilities, worked out once.
+class NoiseTable {
+ public:
+  explicit NoiseTable(double sigma) : reach_(static_cast<std::int64_t>(12 * sigma)) {
+    const mechanism::DiscreteGaussian noise{sigma};
+    for (std::int64_t x = -reach_ - 2; x <= reach_ + 2; ++x) logs_.push_back(log_pmf(noise, x));
+  }
+  std::int64_t reach() const { return reach_; }
+  double log(std::int64_t x) const { return logs_[static_cast<std::size_t>(x + reach_ + 2)]; }
+
+ private:
+  std::int64_t reach_;
+  std::vector<double> logs_;
+};
+
 double hockey_stick(const Counts& first, const Counts& second, Round round, double epsilon) {
   const mechanism::ExponentialMechanism choice{round.scale};
-  const mechanism::DiscreteGaussian noise{round.sigma};
+  const NoiseTable noise(round.sigma);
   double sum = 0;
   for (std::size_t column = 0; column < 2; ++column) {
     const double p = log_probability(choice, scores(first), std::array{column});
     const double q = log_probability(choice, scores(second), std::array{column});
     const auto a = marginal(first, static_cast<int>(column));
     const auto b = marginal(second, static_cast<int>(column));
-    const auto reach = static_cast<std::int64_t>(12 * round.sigma);
-    for (std::int64_t x = -reach; x <= reach; ++x) {
-      for (std::int64_t y = -reach; y <= reach; ++y) {
-        const double log_p = p + log_pmf(noise, x) + log_pmf(noise, y);
-        const double log_q = q + log_pmf(noise, x + a[0] - b[0]) + log_pmf(noise, y + a[1] - b[1]);
+    for (std::int64_t x = -noise.reach(); x <= noise.reach(); ++x) {
+      for (std::int64_t y = -noise.reach(); y <= noise.reach(); ++y) {
+        const double log_p = p + noise.log(x) + noise.log(y);
+        const double log_q = q + noise.log(x + a[0] - b[0]) + noise.log(y + a[1] - b[1]);
         sum += std::max(0.0, std::exp(log_p) - std::exp(epsilon + log_q));
       }
     }

@@ -1,0 +1,170 @@
+// shoal synthesize.
+#include "commands.hpp"
+#include "new_file.hpp"
+#include "progress.hpp"
+#include "streams.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/session/session.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+namespace shoal::cli {
+namespace {
+
+struct SynthesizeArguments {
+  std::string policy, key, output, report, format = "text";
+  session::SynthesisOptions options;
+  std::optional<std::int64_t> rows;
+  bool explain = false;
+};
+
+void explain(const session::Session& session, const SynthesizeArguments& arguments) {
+  const session::SynthesisPlan plan = session.explain_synthesis(arguments.options);
+  print_text(arguments.format == "json" ? session::to_json(plan, session.policy()) + "\n"
+                                        : session::describe(plan, session.policy()));
+}
+
+void check_files(const SynthesizeArguments& arguments) {
+  if (arguments.rows) session::check_synthetic_rows(*arguments.rows);
+  if (arguments.output.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                "say where the records go with --output synthetic.csv");
+  }
+  check_new_file(arguments.output);
+  if (!arguments.report.empty()) check_new_file(arguments.report);
+  if (arguments.report == arguments.output) {
+    throw Error(ErrorCode::invalid_argument,
+                "the report and the records cannot be one file; name another");
+  }
+}
+
+// Records can be many: they go to the file as they are drawn. If that fails the model is still in
+// the ledger, and the same command draws from it again, unpaid.
+void write_table(const SynthesizeArguments& arguments, const session::SyntheticTable& table,
+                 const catalog::CsvFormat& format, std::int64_t rows) {
+  const auto failed = [&] {
+    throw Error(ErrorCode::io, fmt::format("{} cannot be written; make room and run the same "
+                                           "command again, which costs nothing",
+                                           printable(arguments.output, 200)));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(arguments.output.c_str(), "wbx"),
+      [](std::FILE* open) { return std::fclose(open); });
+  if (!file) failed();
+  session::write_records(table, format, rows, [&](std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) failed();
+  });
+  if (std::fflush(file.get()) != 0) failed();
+}
+
+std::string summary(const SynthesizeArguments& arguments, const session::Session& session,
+                    const session::SyntheticTable& table, std::int64_t rows) {
+  const session::BudgetReport budget = session.budget();
+  if (arguments.format == "json") {
+    nlohmann::ordered_json json =
+        nlohmann::ordered_json::parse(session::to_json(table.plan, session.policy()));
+    json["steps"] = nlohmann::json::array();
+    for (const synth::SynthesisStep& step : table.synthesis.steps) {
+      json["steps"].push_back({{"marginal", session::name_of(step.set, table.plan.domain)},
+                               {"sigma", step.sigma},
+                               {"choice_scale", step.choice_scale}});
+    }
+    json["estimated_rows"] = table.synthesis.model.total();
+    json["rows"] = rows;
+    json["output"] = arguments.output;
+    if (!arguments.report.empty()) json["report"] = arguments.report;
+    json["epsilon_left"] = budget.epsilon_left;
+    return json.dump() + "\n";
+  }
+  std::string text = fmt::format("  records {} ({} rows, {} columns)\n", arguments.output, rows,
+                                 table.plan.domain.size());
+  if (!arguments.report.empty()) text += fmt::format("  report  {}\n", arguments.report);
+  return text + fmt::format(
+                    "  method  {}, {} measurements\n  left    one question of epsilon {} (of {} in "
+                    "total)\n  means   {}\n",
+                    to_string(table.plan.method), table.synthesis.steps.size(),
+                    format_rounded(budget.epsilon_left, 6),
+                    format_number(budget.total.epsilon.value()), table.statement);
+}
+
+void synthesize(const SynthesizeArguments& arguments) {
+  session::Session session(arguments.policy);
+  if (arguments.explain) return explain(session, arguments);
+  check_files(arguments);
+  constexpr double kParts = 1000;
+  Progress progress("", static_cast<std::int64_t>(kParts), Printing::at_the_end);
+  std::int64_t shown = 0;
+  const session::SyntheticTable table =
+      session.synthesize(arguments.options, arguments.key, [&](double share) {
+        const auto now = static_cast<std::int64_t>(share * kParts);
+        if (now > shown) progress.advance(now - shown);
+        shown = std::max(shown, now);
+      });
+  progress.finish();
+  const std::int64_t rows = arguments.rows.value_or(
+      std::max<std::int64_t>(1, std::llround(table.synthesis.model.total())));
+  const catalog::Table* source = session.policy().find_table(table.plan.table, true);
+  write_table(arguments, table, source->csv, rows);
+  if (!arguments.report.empty())
+    write_file_durably(arguments.report, session::report_html(table), IfExists::refuse);
+  print_text(summary(arguments, session, table, rows));
+}
+
+}  // namespace
+
+void add_synthesize(CLI::App& app) {
+  auto arguments = std::make_shared<SynthesizeArguments>();
+  session::SynthesisOptions& options = arguments->options;
+  CLI::App* command = app.add_subcommand(
+      "synthesize",
+      "make a synthetic table\n\nRecords that look like the data and may be given to everybody. "
+      "The "
+      "cost is on disk before the data is read. Columns need public bounds or categories. The same "
+      "synthesis again draws from the same model, and costs nothing.\n\n"
+      "Example: shoal synthesize adult.toml --workload all-3way --epsilon 1 --delta 1e-9 "
+      "-o synthetic.csv --report report.html");
+  command->add_option("policy", arguments->policy, "the policy file")->required();
+  command->add_option("--workload", options.workload,
+                      "what shall be right: all-3way, all-2way:income, or a list such as "
+                      "age*sex,age*income=5");
+  command->add_option("--method", options.method, "auto, aim, graded, mst, mwem or blr")
+      ->capture_default_str();
+  command->add_option("--epsilon", options.epsilon, "how much it may leak");
+  command->add_option("--delta", options.delta, "the chance that it leaks more; 0: never");
+  command->add_option("--rows", arguments->rows,
+                      "how many records; none: about as many as there are");
+  command->add_option("-o,--output", arguments->output,
+                      "write the records to this file, which must not exist");
+  command->add_option("--report", arguments->report,
+                      "write a report as HTML to this file, which must not exist");
+  command->add_option("--columns", options.columns, "the columns to synthesise; none: all")
+      ->delimiter(',');
+  command->add_option("--bins", options.bins, "into how many bins numbers are cut")
+      ->capture_default_str();
+  command->add_option("--table", options.table, "which table, if there are several");
+  command->add_option("--model-megabytes", options.model_megabytes, "how large a model may grow")
+      ->capture_default_str();
+  command->add_option("--public-rows", options.public_rows,
+                      "for mwem and blr: a public number of rows, to which the table is padded or "
+                      "cut");
+  command->add_option("--rounds", options.rounds, "of mwem; none: where its bound is least");
+  command->add_option("--size", options.size, "rows that blr draws; none: by its bound");
+  command->add_option("--key", arguments->key, "a key of your own makes it a new synthesis");
+  command->add_option("--format", arguments->format, "how to print")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_flag("--explain", arguments->explain,
+                    "show the plan and its noise; reads no data and spends nothing");
+  command->callback([arguments] { synthesize(*arguments); });
+}
+
+}  // namespace shoal::cli

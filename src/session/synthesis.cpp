@@ -1,0 +1,242 @@
+// Session::synthesize: reserve -> count -> measure and choose -> settle.
+#include "session/answer_clock.hpp"
+#include "session/synthesis_json.hpp"
+
+#include <shoal/base/digest.hpp>
+#include <shoal/base/error.hpp>
+#include <shoal/base/owner_log.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/random/secure_source.hpp>
+#include <shoal/release/histogram_curator.hpp>
+#include <shoal/session/session.hpp>
+#include <shoal/session/synthesis.hpp>
+#include <shoal/synth/aim.hpp>
+#include <shoal/synth/blr.hpp>
+#include <shoal/synth/graded.hpp>
+#include <shoal/synth/mst.hpp>
+#include <shoal/synth/mwem.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace shoal::session {
+namespace {
+
+using data::AttributeSet;
+
+constexpr const char* kFailed =
+    "the table could not be synthesised; what it cost is spent, and the reason is in the data "
+    "owner's log";
+
+std::string synthesis_digest(const SynthesisPlan& plan, const catalog::Policy& policy) {
+  FieldBytes fields;
+  fields.add("synthesize").add(to_json(plan, policy)).add(policy.digest);
+  for (const synth::DomainColumn& column : plan.domain) {
+    fields.add(column.name).add(format_number(column.bounds.lower));
+    fields.add(format_number(column.bounds.upper)).add(std::to_string(column.bins));
+  }
+  return to_hex(sha256(fields.bytes()));
+}
+
+int threads_of(const catalog::Policy& policy) {
+  if (policy.engine.threads > 0) return policy.engine.threads;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+AttributeSet all_columns(const SynthesisPlan& plan) {
+  AttributeSet all;
+  for (std::size_t j = 0; j < plan.domain.size(); ++j) all = all | AttributeSet::single(j);
+  return all;
+}
+
+// A density over the universe as a model with one clique.
+synth::GraphicalModel model_of(const SynthesisPlan& plan, std::vector<double> density) {
+  for (double& chance : density) chance = std::log(chance);
+  return synth::GraphicalModel::from_tables(synth::sizes_of(plan.domain), {all_columns(plan)},
+                                            {std::move(density)},
+                                            static_cast<double>(plan.public_rows));
+}
+
+// Every cell of the workload's marginals, and of which marginal it is.
+struct UniverseQueries {
+  std::vector<synth::LinearQuery> queries;
+  std::vector<AttributeSet> sets;
+};
+
+UniverseQueries universe_queries(const SynthesisPlan& plan) {
+  UniverseQueries all;
+  for (const synth::WorkloadMarginal& one : plan.workload) {
+    for (synth::LinearQuery& query :
+         synth::marginal_queries(synth::sizes_of(plan.domain), one.set)) {
+      all.queries.push_back(std::move(query));
+      all.sets.push_back(one.set);
+    }
+  }
+  return all;
+}
+
+// Runs a method with the curator it asks for. Whatever happens, the right to settle is left in
+// `spent`.
+class Run {
+ public:
+  Run(const SynthesisPlan& plan, const catalog::Policy& policy, const synth::Progress& progress,
+      random::BitSource& bits)
+      : plan_(plan), policy_(policy), progress_(progress), bits_(bits) {}
+
+  synth::Synthesis marginals(privacy::Reservation&& reservation, data::CodedTable&& table,
+                             std::optional<privacy::SpentReservation>& spent) {
+    const int threads = threads_of(policy_);
+    release::MarginalCurator curator(std::move(reservation), std::move(table),
+                                     {1, policy_.neighbors}, threads, bits_);
+    synth::MethodOptions options;
+    options.max_model_cells = plan_.max_model_cells;
+    options.threads = threads;
+    options.progress = progress_;
+    return finishing(curator, spent, [&] {
+      if (plan_.method == SynthesisMethod::mst) return synth::mst(curator, options);
+      if (plan_.method == SynthesisMethod::aim) return synth::aim(curator, plan_.workload, options);
+      return synth::graded(curator, plan_.workload, options);
+    });
+  }
+
+  synth::Synthesis universe(privacy::Reservation&& reservation, data::CodedTable&& table,
+                            std::optional<privacy::SpentReservation>& spent) {
+    const UniverseQueries all = universe_queries(plan_);
+    std::vector<std::vector<std::int64_t>> steps;
+    for (const synth::LinearQuery& query : all.queries) steps.push_back(query.steps);
+    release::HistogramCurator curator(std::move(reservation), table, std::move(steps),
+                                      synth::kQuerySteps, bits_);
+    return finishing(curator, spent, [&] {
+      return plan_.method == SynthesisMethod::mwem ? mwem(curator, all) : blr(curator, all);
+    });
+  }
+
+ private:
+  template <typename Curator, typename Method>
+  static synth::Synthesis finishing(Curator& curator,
+                                    std::optional<privacy::SpentReservation>& spent,
+                                    Method&& method) {
+    try {
+      synth::Synthesis result = method();
+      spent.emplace(std::move(curator).finish());
+      return result;
+    } catch (...) {
+      spent.emplace(std::move(curator).finish());
+      throw;
+    }
+  }
+
+  synth::Synthesis mwem(release::HistogramCurator& curator, const UniverseQueries& all) {
+    const synth::MwemResult found =
+        synth::mwem(curator, all.queries, plan_.rounds, plan_.epsilon, progress_);
+    synth::Synthesis result{model_of(plan_, found.density), {}, {}};
+    // Laplace noise of 2 T / epsilon rows, and a choice at the same price.
+    const double scale = 2 * plan_.rounds / plan_.epsilon;
+    for (const std::size_t query : found.queries)
+      result.steps.push_back({all.sets[query], std::sqrt(2.0) * scale, 2 * scale, 0});
+    return result;
+  }
+
+  synth::Synthesis blr(release::HistogramCurator& curator, const UniverseQueries& all) {
+    const std::vector<std::int64_t> drawn =
+        synth::blr(curator, all.queries, plan_.size, plan_.epsilon, bits_);
+    return {model_of(plan_, {drawn.begin(), drawn.end()}), {}, {}};
+  }
+
+  const SynthesisPlan& plan_;
+  const catalog::Policy& policy_;
+  const synth::Progress& progress_;
+  random::BitSource& bits_;
+};
+
+// The policy's columns come by name; a table is to be read as the source is.
+std::vector<std::size_t> order_of(const synth::Domain& domain,
+                                  const std::vector<std::string>& in_file) {
+  std::vector<std::size_t> order;
+  for (const std::string& name : in_file) {
+    for (std::size_t j = 0; j < domain.size(); ++j) {
+      if (domain[j].name == name) order.push_back(j);
+    }
+  }
+  return order;
+}
+
+SyntheticTable released(SynthesisPlan plan, const catalog::Policy& policy,
+                        const std::vector<std::string>& in_file, const std::string& stored) {
+  const std::string statement =
+      "this synthetic table is " +
+      privacy_statement(plan.epsilon, plan.delta, policy.unit_in_words(), policy.neighbors);
+  synth::Synthesis synthesis = synthesis_from_json(stored, synth::sizes_of(plan.domain));
+  std::vector<std::size_t> order = order_of(plan.domain, in_file);
+  return {std::move(plan), std::move(synthesis), statement, std::move(order)};
+}
+
+}  // namespace
+
+SynthesisPlan Session::explain_synthesis(const SynthesisOptions& options) const {
+  return plan_synthesis(policy_, options);
+}
+
+SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string key,
+                                   const synth::Progress& progress) {
+  random::SecureSource bits;
+  return synthesize(options, std::move(key), progress, bits);
+}
+
+SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string key,
+                                   const synth::Progress& progress, random::BitSource& bits) {
+  const AnswerClock clock(policy_.query.time_steps);
+  SynthesisPlan plan = explain_synthesis(options);
+  const std::string digest = synthesis_digest(plan, policy_);
+  if (key.empty()) key = "same-" + digest;
+  check_key(key);
+  const std::array tables = {policy_.find_table(plan.table, true)};
+  engine::DuckdbEngine engine(policy_, tables);
+  engine::CodeRequest request{
+      plan.domain,
+      policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
+      {bits.next_u64(), bits.next_u64()}};
+  if (plan.explicit_universe()) request.rows = static_cast<std::size_t>(plan.public_rows);
+  ledger::Ledger ledger = open_ledger(tables);
+  auto reserved = ledger.reserve(
+      {policy_.lineage, key, digest,
+       fmt::format("synthesize {} with {}", printable(plan.table, 200), to_string(plan.method)),
+       policy_.digest, policy_budget(ledger.account(policy_.lineage)), plan.event});
+  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
+    return released(std::move(plan), policy_, engine.column_order(), stored->answer);
+  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
+
+  reservation.touch();
+  const OwnerLog log(policy_.owner_log());
+  std::optional<privacy::SpentReservation> spent;
+  std::string answer;
+  try {
+    std::optional<data::CodedTable> table;
+    try {
+      table.emplace(engine.coded_rows(request, log));
+    } catch (...) {
+      spent.emplace(std::move(reservation).spend());
+      throw;
+    }
+    Run run(plan, policy_, progress, bits);
+    answer = stored_synthesis(
+        plan.explicit_universe() ? run.universe(std::move(reservation), *std::move(table), spent)
+                                 : run.marginals(std::move(reservation), *std::move(table), spent));
+  } catch (const std::exception& failure) {
+    log.write("synthesis failed", failure.what());
+    // Without it the entry stays reserved, which is spent too.
+    if (spent) ledger.settle(*std::move(spent), failure_json(kFailed));
+    clock.wait();
+    throw Error(ErrorCode::internal, kFailed);
+  }
+  const ledger::StoredAnswer stored = ledger.settle(*std::move(spent), answer);
+  clock.wait();
+  return released(std::move(plan), policy_, engine.column_order(), stored.answer);
+}
+
+}  // namespace shoal::session

@@ -1,0 +1,230 @@
+#include "session/file_request.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
+#include <shoal/privacy/conversion.hpp>
+#include <shoal/session/session.hpp>
+#include <shoal/session/synthesis.hpp>
+#include <shoal/synth/blr.hpp>
+#include <shoal/synth/mst.hpp>
+#include <shoal/synth/mwem.hpp>
+#include <shoal/synth/workload_text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace shoal::session {
+namespace {
+
+using data::AttributeSet;
+
+constexpr std::array kMethods = {SynthesisMethod::aim, SynthesisMethod::graded,
+                                 SynthesisMethod::mst, SynthesisMethod::mwem, SynthesisMethod::blr};
+constexpr double kCellsPerMegabyte = 131'072;
+constexpr double kMaxMegabytes = 1024;
+constexpr std::int64_t kMaxPublicRows = 100'000'000;  // padding takes memory
+constexpr double kBeta = 0.05;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+std::vector<std::string> names_of(const synth::Domain& domain) {
+  std::vector<std::string> names;
+  for (const synth::DomainColumn& column : domain) names.push_back(column.name);
+  return names;
+}
+
+// Who a row is of is never synthesised: it would be a list of persons.
+synth::Domain domain_of(const catalog::Policy& policy, const catalog::Table& table,
+                        const SynthesisOptions& options) {
+  std::vector<std::string> columns = options.columns;
+  for (const std::string& name : columns) {
+    if (!policy.tells_people_apart(table, name)) continue;
+    refuse(fmt::format("column {} tells whose a row is, and is not synthesised; leave it out",
+                       printable(name, 60)));
+  }
+  if (columns.empty()) {
+    for (const catalog::Column& column : table.columns) {
+      if (column.queryable && !policy.tells_people_apart(table, column.name))
+        columns.push_back(column.name);
+    }
+    if (columns.empty()) refuse(fmt::format("table {} has no column to synthesise", table.name));
+  }
+  return synth::make_domain(table, columns, options.bins);
+}
+
+synth::Workload workload_of(const SynthesisOptions& options, const synth::Domain& domain) {
+  const std::vector<std::string> names = names_of(domain);
+  const std::string text = options.workload.empty()
+                               ? fmt::format("all-{}way", std::min<std::size_t>(3, domain.size()))
+                               : options.workload;
+  synth::Workload workload = synth::parse_workload(text, names);
+  validate(workload, synth::sizes_of(domain));
+  AttributeSet covered;
+  for (const synth::WorkloadMarginal& one : workload) covered = covered | one.set;
+  for (std::size_t j = 0; j < domain.size(); ++j) {
+    if (covered.contains(j)) continue;
+    refuse(
+        fmt::format("no marginal of the workload has column {}, so it would be made up; add one, "
+                    "or leave the column out with --columns",
+                    names[j]));
+  }
+  return workload;
+}
+
+SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
+  if (options.method == "auto") {
+    if (delta > 0) return SynthesisMethod::aim;
+    if (options.public_rows) return SynthesisMethod::mwem;
+    refuse(
+        "delta is 0, and without it only mwem and blr work, on small domains: give a --delta, or "
+        "--public-rows with the number of rows");
+  }
+  for (const SynthesisMethod method : kMethods) {
+    if (options.method == to_string(method)) return method;
+  }
+  refuse(fmt::format("there is no method {}; methods are auto, aim, graded, mst, mwem and blr",
+                     printable(options.method, 40)));
+}
+
+std::string reason_of(const SynthesisOptions& options, SynthesisMethod method) {
+  if (options.method != "auto") return "as asked";
+  if (method == SynthesisMethod::mwem) return "there is no delta, and the number of rows is public";
+  return "there is a delta; it adapts to the data, and no other method did better on all tables";
+}
+
+std::int64_t query_count(const SynthesisPlan& plan) {
+  std::int64_t count = 0;
+  for (const synth::WorkloadMarginal& one : plan.workload)
+    count += data::cell_count(synth::sizes_of(plan.domain), one.set);
+  return count;
+}
+
+// The largest table that can be drawn, unless the error bound is least before.
+std::int64_t blr_size(const synth::BlrProblem& problem) {
+  std::int64_t good = 0;
+  std::int64_t bad = synth::blr_best_size(problem, kBeta) + 1;
+  while (bad - good > 1) {
+    const std::int64_t middle = good + (bad - good) / 2;
+    (synth::blr_enumerable(problem, middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
+  const std::string method(to_string(plan.method));
+  if (!options.public_rows) {
+    refuse(
+        fmt::format("{} works on a public number of rows, to which the table is padded or cut: "
+                    "give --public-rows, or use method aim",
+                    method));
+  }
+  if (*options.public_rows < 1 || *options.public_rows > kMaxPublicRows) {
+    refuse(fmt::format("{} public rows are out of range: give 1 to {}", *options.public_rows,
+                       kMaxPublicRows));
+  }
+  plan.public_rows = *options.public_rows;
+  const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
+  const std::int64_t queries = query_count(plan);
+  if (queries > synth::kMaxUniverse / universe) {
+    refuse(
+        fmt::format("{} would hold {} queries over {} possible rows, more than {} values: use "
+                    "fewer columns, wider bins, a smaller workload, or method aim",
+                    method, queries, universe, synth::kMaxUniverse));
+  }
+  if (plan.method == SynthesisMethod::mwem) {
+    plan.rounds = options.rounds.value_or(
+        synth::mwem_best_rounds(universe, queries, plan.public_rows, plan.epsilon));
+    if (plan.rounds < 1 || plan.rounds > synth::kMaxMwemRounds) {
+      refuse(fmt::format("{} rounds are out of range: give 1 to {}", plan.rounds,
+                         synth::kMaxMwemRounds));
+    }
+  } else {
+    const synth::BlrProblem problem{universe, queries, plan.public_rows, plan.epsilon};
+    plan.size = options.size.value_or(blr_size(problem));
+    // Rejection takes a time that depends on the rows.
+    if (plan.size < 1 || !synth::blr_enumerable(problem, plan.size)) {
+      refuse(
+          fmt::format("blr cannot go through all tables of {} rows over {} possible rows; the "
+                      "most that it can draw is {}: use --size, fewer columns, or method mwem",
+                      plan.size, universe, blr_size(problem)));
+    }
+  }
+  plan.delta = 0;
+  plan.event = privacy::event::Pure{plan.epsilon};
+}
+
+void plan_marginals(const SynthesisOptions& options, SynthesisPlan& plan) {
+  if (plan.delta <= 0) {
+    refuse(fmt::format("{} needs a delta above 0: give --delta, or use method mwem",
+                       to_string(plan.method)));
+  }
+  if (!(options.model_megabytes > 0 && options.model_megabytes <= kMaxMegabytes)) {
+    refuse(fmt::format("a model of {} megabytes is out of range: give more than 0 and at most {}",
+                       format_number(options.model_megabytes), format_number(kMaxMegabytes)));
+  }
+  plan.max_model_cells =
+      static_cast<std::int64_t>(std::floor(options.model_megabytes * kCellsPerMegabyte));
+  const double rho = privacy::rho_within(Epsilon(plan.epsilon), Delta(plan.delta)).value();
+  synth::MethodOptions limits;
+  limits.max_model_cells = plan.max_model_cells;
+  if (plan.method == SynthesisMethod::mst) {
+    synth::check_mst(synth::sizes_of(plan.domain), limits, rho);
+  } else {
+    synth::check_rounds(synth::sizes_of(plan.domain), plan.workload, limits, rho);
+  }
+  plan.event = privacy::event::Zcdp{rho};
+}
+
+}  // namespace
+
+std::string_view to_string(SynthesisMethod method) {
+  switch (method) {
+    case SynthesisMethod::aim:
+      return "aim";
+    case SynthesisMethod::graded:
+      return "graded";
+    case SynthesisMethod::mst:
+      return "mst";
+    case SynthesisMethod::mwem:
+      return "mwem";
+    case SynthesisMethod::blr:
+      return "blr";
+  }
+  return "";
+}
+
+std::string name_of(AttributeSet set, const synth::Domain& domain) {
+  std::string name;
+  for (const std::size_t column : set.members())
+    name += (name.empty() ? "" : "*") + domain[column].name;
+  return name;
+}
+
+SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptions& options) {
+  const catalog::Table& table = file_table(policy, options.table, "synthesis");
+  SynthesisPlan plan{.table = table.name,
+                     .domain = domain_of(policy, table, options),
+                     .workload = {},
+                     .method = {},
+                     .reason = {},
+                     .epsilon = asked_epsilon(policy, options.epsilon),
+                     .delta = asked_delta(policy, options.delta),
+                     .event = privacy::event::Compose{}};
+  if (!(Epsilon(plan.epsilon).value() > 0)) refuse("epsilon is 0; nothing can be learnt with it");
+  plan.method = method_of(options, Delta(plan.delta).value());
+  plan.reason = reason_of(options, plan.method);
+  plan.workload = workload_of(options, plan.domain);
+  if (plan.explicit_universe()) {
+    plan_universe(options, plan);
+  } else {
+    plan_marginals(options, plan);
+  }
+  return plan;
+}
+
+}  // namespace shoal::session

@@ -1,0 +1,140 @@
+// A synthesis plan in words and in JSON: what is measured, with which noise, at which cost.
+#include <shoal/base/text.hpp>
+#include <shoal/session/session.hpp>
+#include <shoal/session/synthesis.hpp>
+#include <shoal/synth/blr.hpp>
+#include <shoal/synth/mwem.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal::session {
+namespace {
+
+constexpr double kBeta = 0.05;
+const double kMeanAbsolute = std::sqrt(2 / 3.14159265358979323846);  // of a standard normal number
+
+double rho_of(const SynthesisPlan& plan) {
+  const auto* zcdp = std::get_if<privacy::event::Zcdp>(&plan.event.node());
+  return zcdp ? zcdp->rho : 0;
+}
+
+// Of the tables of single columns, which come first.
+double first_noise(const SynthesisPlan& plan, const catalog::Policy& policy) {
+  const release::MarginalUnit unit{1, policy.neighbors};
+  return plan.method == SynthesisMethod::mst
+             ? synth::mst_sigma(plan.domain.size(), rho_of(plan), unit)
+             : synth::first_sigma(plan.domain.size(), rho_of(plan), unit);
+}
+
+std::string columns_text(const SynthesisPlan& plan) {
+  std::string text;
+  for (const synth::DomainColumn& column : plan.domain) {
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", column.name, column.size(),
+                        column.categories.empty() ? " bins" : "");
+  }
+  return text;
+}
+
+std::string workload_text(const SynthesisPlan& plan) {
+  std::string shown;
+  constexpr std::size_t kShown = 4;
+  for (std::size_t i = 0; i < std::min(kShown, plan.workload.size()); ++i)
+    shown += (i == 0 ? "" : ", ") + name_of(plan.workload[i].set, plan.domain);
+  return fmt::format("{} marginals: {}{}", plan.workload.size(), shown,
+                     plan.workload.size() > kShown ? ", ..." : "");
+}
+
+std::int64_t queries_of(const SynthesisPlan& plan) {
+  std::int64_t queries = 0;
+  for (const auto& one : plan.workload)
+    queries += data::cell_count(synth::sizes_of(plan.domain), one.set);
+  return queries;
+}
+
+double universe_bound(const SynthesisPlan& plan) {
+  const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
+  if (plan.method == SynthesisMethod::mwem) {
+    return synth::mwem_error_bound(universe, queries_of(plan), plan.public_rows, plan.rounds,
+                                   plan.epsilon);
+  }
+  return synth::blr_error_bound({universe, queries_of(plan), plan.public_rows, plan.epsilon},
+                                plan.size, kBeta);
+}
+
+std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy) {
+  if (plan.explicit_universe()) {
+    return fmt::format(
+        "universe   {} possible rows, {} queries; the table is padded or cut to {} rows\n{}"
+        "error      at most {} in every query, by the method's theorem{}\n",
+        synth::universe_size(synth::sizes_of(plan.domain)), queries_of(plan), plan.public_rows,
+        plan.method == SynthesisMethod::mwem ? fmt::format("rounds     {}\n", plan.rounds)
+                                             : fmt::format("draws      {} rows\n", plan.size),
+        format_rounded(universe_bound(plan), 3),
+        plan.method == SynthesisMethod::blr ? ", except with probability 0.05" : "");
+  }
+  const double sigma = first_noise(plan, policy);
+  std::uint32_t widest = 0;
+  for (const auto& column : plan.domain) widest = std::max(widest, column.size());
+  return fmt::format(
+      "model      at most {} cells\n"
+      "noise      discrete Gaussian, sigma {} at first{}\n"
+      "error      about {} rows in all, over the {} cells of the widest column\n",
+      plan.max_model_cells, format_rounded(sigma, 4),
+      plan.method == SynthesisMethod::mst ? "" : "; halved whenever it tells nothing new",
+      format_rounded(kMeanAbsolute * sigma * widest, 3), widest);
+}
+
+}  // namespace
+
+std::string describe(const SynthesisPlan& plan, const catalog::Policy& policy) {
+  std::string text = fmt::format("table      {}, {} columns: {}\n", plan.table, plan.domain.size(),
+                                 columns_text(plan));
+  if (policy.unit == catalog::PrivacyUnit::person)
+    text += "rows       one of each person, chosen by a keyed hash\n";
+  text += fmt::format("workload   {}\n", workload_text(plan));
+  text += fmt::format("method     {}: {}\n", to_string(plan.method), plan.reason);
+  text += noise_lines(plan, policy);
+  text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
+  text += fmt::format(
+      "means      the synthetic table is {}\n",
+      privacy_statement(plan.epsilon, plan.delta, policy.unit_in_words(), policy.neighbors));
+  return text;
+}
+
+std::string to_json(const SynthesisPlan& plan, const catalog::Policy& policy) {
+  nlohmann::ordered_json json = {{"table", plan.table}, {"columns", nlohmann::json::array()}};
+  for (const auto& column : plan.domain) {
+    json["columns"].push_back(
+        {{"name", column.name}, {"values", column.size()}, {"nulls", column.nulls}});
+  }
+  json["workload"] = nlohmann::json::array();
+  for (const auto& one : plan.workload) {
+    json["workload"].push_back(
+        {{"marginal", name_of(one.set, plan.domain)}, {"weight", one.weight}});
+  }
+  json["method"] = to_string(plan.method);
+  if (plan.explicit_universe()) {
+    json["public_rows"] = plan.public_rows;
+    if (plan.method == SynthesisMethod::mwem) json["rounds"] = plan.rounds;
+    if (plan.method == SynthesisMethod::blr) json["size"] = plan.size;
+    json["error_bound"] = universe_bound(plan);
+  } else {
+    json["model_cells"] = plan.max_model_cells;
+    json["first_sigma"] = first_noise(plan, policy);
+  }
+  json["epsilon"] = plan.epsilon;
+  json["delta"] = plan.delta;
+  json["event"] = nlohmann::json::parse(privacy::to_json(plan.event));
+  json["unit"] = policy.unit_in_words();
+  json["neighbors"] = to_string(policy.neighbors);
+  json["statement"] =
+      "the synthetic table is " +
+      privacy_statement(plan.epsilon, plan.delta, policy.unit_in_words(), policy.neighbors);
+  return json.dump();
+}
+
+}  // namespace shoal::session

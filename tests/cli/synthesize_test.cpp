@@ -1,0 +1,115 @@
+// shoal synthesize from outside. The program draws its own noise; at the epsilon used here a
+// synthetic table misses the shares that are asked for with a chance far below 10^-6.
+#include "support/seeded_source.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace shoal {
+namespace {
+
+using test::Ran;
+
+class Synthesize : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::SeededSource bits(1);
+    std::string rows = "id,age,weight,sex,rich\n";
+    for (int i = 0; i < 4000; ++i) {
+      const auto age = 20 + bits.next_bits(6);
+      rows += std::to_string(i) + "," + std::to_string(age) + "," +
+              std::to_string(40 + bits.next_bits(5)) + ".5" + (bits.next_bit() ? ",f," : ",m,") +
+              (age + bits.next_bits(3) > 55 ? "yes\n" : "no\n");
+    }
+    write("people.csv", rows);
+    write("people.toml",
+          "[dataset]\nname = \"people\"\nlineage = \"people-1\"\n"
+          "[privacy]\nunit = \"row\"\nneighbors = \"add_remove\"\n"
+          "[budget]\nepsilon = 20\ndelta = 1e-5\nledger = \"l.db\"\n"
+          "[table.people]\nsource = \"people.csv\"\nformat = \"csv\"\n"
+          "[table.people.column.id]\ntype = \"integer\"\nqueryable = false\n"
+          "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 100]\n"
+          "[table.people.column.weight]\ntype = \"real\"\nbounds = [0, 100]\nnulls = false\n"
+          "[table.people.column.sex]\ntype = \"text\"\ncategories = [\"f\", \"m\"]\n"
+          "[table.people.column.rich]\ntype = \"text\"\ncategories = [\"no\", \"yes\"]\n");
+  }
+
+  void write(const std::string& name, const std::string& text) {
+    write_file_durably(folder_ / name, text, IfExists::replace);
+  }
+  Ran shell(const std::string& line) { return test::run_shell(folder_.path(), line); }
+
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* kCommand = "shoal synthesize people.toml --epsilon 8 --delta 1e-6 --bins 10";
+
+TEST_F(Synthesize, ExplainsAndMakesRecordsAndAReport) {
+  const Ran plan = shell(std::string(kCommand) + " --explain");
+  EXPECT_EQ(plan.status, 0) << plan.errors;
+  EXPECT_NE(plan.output.find("method     aim"), std::string::npos);
+  EXPECT_NE(plan.output.find("sigma"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "l.db"));
+  const Ran json_plan = shell(std::string(kCommand) + " --explain --format json");
+  EXPECT_EQ(nlohmann::json::parse(json_plan.output).at("workload").size(), 4u);
+
+  const Ran made = shell(std::string(kCommand) + " --rows 1000 -o s.csv --report r.html");
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_NE(made.output.find("differentially private"), std::string::npos) << made.output;
+  const std::string records = read_file(folder_ / "s.csv");
+  EXPECT_TRUE(records.starts_with("age,weight,sex,rich\n"));
+  EXPECT_EQ(std::count(records.begin(), records.end(), '\n'), 1001);
+  const std::string html = read_file(folder_ / "r.html");
+  EXPECT_NE(html.find("<svg"), std::string::npos);
+  EXPECT_NE(html.find("weight"), std::string::npos);
+
+  // Again: the same model, unpaid; other files, another number of rows.
+  const Ran again = shell(std::string(kCommand) + " -o t.csv --format json");
+  EXPECT_EQ(again.status, 0) << again.errors;
+  const auto json = nlohmann::json::parse(again.output);
+  EXPECT_NEAR(json.at("rows").get<double>(), 4000, 200);
+  EXPECT_NEAR(json.at("estimated_rows").get<double>(), 4000, 200);
+  EXPECT_EQ(nlohmann::json::parse(shell("shoal budget people.toml --format json").output)
+                .at("spends")
+                .size(),
+            1u);
+}
+
+TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
+  for (const char* wrong :
+       {"--rows 0 -o s.csv", "", "-o nowhere/s.csv", "-o people.csv", "-o s.csv --report s.csv",
+        "-o s.csv --workload age*hight", "-o s.csv --columns id,age", "-o s.csv --method magic",
+        "-o s.csv --method mwem", "-o s.csv --method mwem --public-rows 4000 --bins 5000",
+        "-o s.csv --method blr --public-rows 4000 --size 50", "-o s.csv --model-megabytes 0.0001",
+        "-o s.csv --bins 0"}) {
+    const Ran ran = shell(std::string(kCommand) + " " + wrong);
+    EXPECT_NE(ran.status, 0) << wrong;
+    EXPECT_TRUE(ran.output.empty()) << wrong;
+    EXPECT_FALSE(ran.errors.empty()) << wrong;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "l.db")) << wrong;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "s.csv")) << wrong;
+  }
+}
+
+TEST_F(Synthesize, SmallDomainsNeedNoDelta) {
+  const std::string command =
+      "shoal synthesize people.toml --epsilon 2 --delta 0 --columns sex,rich --public-rows 4000 ";
+  const Ran mwem = shell(command + "-o s.csv --rows 100");
+  EXPECT_EQ(mwem.status, 0) << mwem.errors;
+  EXPECT_NE(mwem.output.find("mwem"), std::string::npos);
+  const Ran blr = shell(command + "--method blr --size 8 --workload all-1way -o t.csv --rows 8");
+  EXPECT_EQ(blr.status, 0) << blr.errors;
+  const std::string drawn = read_file(folder_ / "t.csv");
+  EXPECT_EQ(std::count(drawn.begin(), drawn.end(), '\n'), 9);
+}
+
+}  // namespace
+}  // namespace shoal

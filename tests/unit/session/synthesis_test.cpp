@@ -1,0 +1,221 @@
+// Synthesis through the flow: planned without data, paid once, stored, refused before anything is
+// spent.
+#include "support/ledger_requests.hpp"
+#include "support/seeded_source.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/session/session.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace shoal::session {
+namespace {
+
+class SynthesisTest : public testing::Test {
+ protected:
+  void SetUp() override { write("row", "add_remove", true); }
+
+  void write(const std::string& unit, const std::string& neighbors, bool any_rows) {
+    test::SeededSource bits(1);
+    std::string rows = "who,age,sex,rich\n";
+    for (int i = 0; any_rows && i < 3000; ++i) {
+      const auto age = 20 + bits.next_bits(6);
+      const bool rich = age + bits.next_bits(4) > 60;
+      rows += fmt::format("p{},{},{},{}\n", i / 2, age, bits.next_bit() ? "f" : "m",
+                          rich ? "yes" : "no");
+    }
+    if (any_rows) rows += "p1,nan,x,\n,,,\np2,abc,f,perhaps\n";
+    write_file_durably(folder_.path() / "people.csv", rows, IfExists::replace);
+    std::string policy = fmt::format(
+        "[dataset]\nname = \"people\"\nlineage = \"people-1\"\n"
+        "[privacy]\nunit = \"{}\"\nneighbors = \"{}\"\n"
+        "[budget]\nepsilon = 9\ndelta = 1e-5\nmax_epsilon_per_query = 4\nledger = \"l.db\"\n"
+        "[query]\ntime_steps = 0\n"
+        "[table.people]\nsource = \"people.csv\"\nformat = \"csv\"\n{}"
+        "[table.people.column.who]\ntype = \"text\"\n{}"
+        "[table.people.column.age]\ntype = \"integer\"\nbounds = [0, 100]\n"
+        "[table.people.column.sex]\ntype = \"text\"\ncategories = [\"f\", \"m\"]\n"
+        "[table.people.column.rich]\ntype = \"text\"\ncategories = [\"no\", \"yes\"]\n"
+        "nulls = false\n",
+        unit, neighbors,
+        unit == "person" ? "person_column = \"who\"\nmax_rows_per_person = 2\n" : "",
+        unit == "person" ? "" : "queryable = false\n");
+    write_file_durably(policy_, policy, IfExists::replace);
+  }
+
+  SynthesisOptions options(const std::string& method) const {
+    SynthesisOptions asked;
+    asked.method = method;
+    asked.epsilon = 3;
+    asked.bins = 8;
+    if (method == "mwem" || method == "blr") {
+      asked.public_rows = 3000;
+      asked.workload = "all-1way";
+    } else {
+      asked.delta = 1e-6;
+    }
+    if (method == "blr") {
+      asked.columns = {"sex", "rich"};
+      asked.size = 6;
+    }
+    return asked;
+  }
+
+  static std::vector<std::string> lines(const SyntheticTable& table, std::int64_t rows) {
+    test::SeededSource bits(9);
+    std::string text;
+    write_records(table, {}, rows, bits, [&](std::string_view part) { text += part; });
+    std::vector<std::string> all;
+    std::stringstream stream(text);
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }
+
+  test::TemporaryFolder folder_;
+  std::filesystem::path policy_ = folder_.path() / "people.toml";
+};
+
+TEST_F(SynthesisTest, APlanTouchesNothing) {
+  const Session session(policy_);
+  const SynthesisPlan plan = session.explain_synthesis(options("auto"));
+  EXPECT_EQ(plan.method, SynthesisMethod::aim);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Zcdp>(plan.event.node()));
+  EXPECT_EQ(plan.workload.size(), 1u);
+  EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos);
+  EXPECT_FALSE(session.budget().opened);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "l.db"));
+}
+
+TEST_F(SynthesisTest, EveryMethodLearnsTheTableAndIsPaidOnce) {
+  for (const char* method : {"aim", "graded", "mst", "mwem", "blr"}) {
+    SCOPED_TRACE(method);
+    write_file_durably(policy_, read_file(policy_), IfExists::replace);
+    Session session(policy_);
+    const double before = session.budget().opened ? session.budget().epsilon_spent : 0;
+    test::SeededSource bits(2);
+    double share = 0;
+    SynthesisOptions asked = options(method);
+    asked.epsilon = 1;
+    const SyntheticTable first = session.synthesize(
+        asked, "", [&](double now) { share = now; }, bits);
+    EXPECT_GT(share, std::string(method) == "blr" ? -1 : 0.99);
+    const double after = session.budget().epsilon_spent;
+    EXPECT_GT(after, before);
+    EXPECT_EQ(first.plan.epsilon, 1);
+    // Rows by who is rich: about 52 in 100 are not. blr draws six rows, which is coarse.
+    std::size_t rich = 0;
+    while (first.plan.domain[rich].name != "rich") ++rich;
+    const std::vector<double> table =
+        first.synthesis.model.marginal(data::AttributeSet::single(rich));
+    EXPECT_NEAR(table[0] / (table[0] + table[1]), 0.52, std::string(method) == "blr" ? 0.2 : 0.1);
+    const SyntheticTable again = session.synthesize(asked, "", {}, bits);
+    EXPECT_EQ(again.synthesis.model.potentials(), first.synthesis.model.potentials());
+    EXPECT_EQ(again.synthesis.steps.size(), first.synthesis.steps.size());
+    EXPECT_EQ(session.budget().epsilon_spent, after);
+  }
+}
+
+TEST_F(SynthesisTest, RecordsHaveTheSchemaOfTheSource) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  const auto found = lines(session.synthesize(options("graded"), "", {}, bits), 500);
+  ASSERT_EQ(found.size(), 501u);
+  EXPECT_EQ(found[0], "age,sex,rich");
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    const std::size_t first = found[i].find(',');
+    const std::size_t second = found[i].find(',', first + 1);
+    const std::string age = found[i].substr(0, first);
+    const std::string sex = found[i].substr(first + 1, second - first - 1);
+    const std::string rich = found[i].substr(second + 1);
+    EXPECT_TRUE(age.empty() || (std::stoi(age) >= 0 && std::stoi(age) <= 100)) << age;
+    EXPECT_TRUE(sex.empty() || sex == "f" || sex == "m") << sex;
+    EXPECT_TRUE(rich == "no" || rich == "yes") << rich;
+  }
+}
+
+TEST_F(SynthesisTest, PersonsCountOnce) {
+  write("person", "replace_one", true);
+  Session session(policy_);
+  test::SeededSource bits(5);
+  const SyntheticTable table = session.synthesize(options("mst"), "", {}, bits);
+  EXPECT_EQ(name_of(table.plan.workload[0].set, table.plan.domain), "age*rich*sex");
+  EXPECT_NEAR(table.synthesis.model.total(), 1500, 40);
+}
+
+TEST_F(SynthesisTest, NoRowsAreATableToo) {
+  write("row", "add_remove", false);
+  Session session(policy_);
+  test::SeededSource bits(6);
+  for (const char* method : {"aim", "graded", "mst", "mwem", "blr"}) {
+    SynthesisOptions asked = options(method);
+    asked.epsilon = 1;
+    EXPECT_EQ(lines(session.synthesize(asked, "", {}, bits), 10).size(), 11u) << method;
+  }
+}
+
+TEST_F(SynthesisTest, RefusesBeforeAnythingIsSpent) {
+  Session session(policy_);
+  const auto code = [&](auto&& change) {
+    SynthesisOptions asked = options("graded");
+    change(asked);
+    return test::code_of([&] { session.synthesize(asked); });
+  };
+  using enum ErrorCode;
+  EXPECT_EQ(code([](auto& o) { o.method = "magic"; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.table = "nobody"; }), not_found);
+  EXPECT_EQ(code([](auto& o) { o.columns = {"agee"}; }), not_found);
+  EXPECT_EQ(code([](auto& o) { o.columns = {"who"}; }), not_found);
+  EXPECT_EQ(code([](auto& o) { o.workload = "age*size"; }), not_found);
+  EXPECT_EQ(code([](auto& o) { o.workload = "age*sex"; }), invalid_argument);  // rich is in none
+  EXPECT_EQ(code([](auto& o) { o.workload = "all-4way"; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.bins = 0; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.delta = 0; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.delta = 1e-3; }), refused_by_policy);
+  EXPECT_EQ(code([](auto& o) { o.epsilon = 5; }), refused_by_policy);
+  EXPECT_EQ(code([](auto& o) { o.epsilon = 0; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.epsilon = 1e-6; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.model_megabytes = 0.00001; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.method = "mwem"; }), invalid_argument);  // no public rows
+  EXPECT_EQ(code([](auto& o) {
+              o.method = "mwem";
+              o.public_rows = 0;
+            }),
+            invalid_argument);
+  EXPECT_EQ(code([](auto& o) {
+              o.method = "blr";
+              o.public_rows = 100;
+              o.size = 1000;
+            }),
+            invalid_argument);
+  EXPECT_FALSE(session.budget().opened);
+}
+
+// What fails after the data was touched costs, says nothing and fails the same way again.
+TEST_F(SynthesisTest, AFailureKeepsTheSpend) {
+  write("row", "add_remove", true);
+  Session session(policy_);
+  test::SeededSource bits(7);
+  const auto fail = [&] {
+    session.synthesize(
+        options("mst"), "k", [](double) { throw std::runtime_error("secret"); }, bits);
+  };
+  for (int i = 0; i < 2; ++i) {
+    try {
+      fail();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::internal);
+      EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
+    }
+  }
+  EXPECT_GT(session.budget().epsilon_spent, 1);
+  EXPECT_EQ(session.budget().spends.size(), 1u);
+}
+
+}  // namespace
+}  // namespace shoal::session

@@ -11,12 +11,17 @@
 #include <exception>
 #include <initializer_list>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace shoal::engine {
 
 // What the functions in DuckDB hold on to; it may outlive the feed.
 struct ChunkFeed::Slot {
+  // Who comes in counts itself first and then looks whether it is open; who closes waits until
+  // nobody is inside. So nothing is used after its question, whenever DuckDB lets a thread go on.
+  std::atomic<bool> open = false;
+  std::atomic<int> inside = 0;
   const Taker* taker = nullptr;
   KeyColumns* keys = nullptr;
   std::atomic<std::int64_t> rows = 0;
@@ -24,9 +29,28 @@ struct ChunkFeed::Slot {
   std::mutex mutex;
   std::exception_ptr failure;
 
+  class Visit {
+   public:
+    explicit Visit(Slot& slot) : slot_(slot) { ++slot_.inside; }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    ~Visit() { --slot_.inside; }
+
+   private:
+    Slot& slot_;
+  };
+
+  void close() {
+    open = false;
+    while (inside != 0) std::this_thread::yield();
+    taker = nullptr;
+    keys = nullptr;
+  }
+
   template <typename Action>
   void guarded(duckdb_function_info info, const Action& action) noexcept {
-    if (!failed) {
+    const Visit visit(*this);
+    if (open && !failed) {
       try {
         action();
         return;
@@ -148,20 +172,17 @@ void ChunkFeed::run(DuckdbConnection& connection, const std::string& arguments,
   slot_->rows = 0;
   slot_->failed = false;
   slot_->failure = nullptr;
-  const auto leave = [&] {
-    slot_->taker = nullptr;
-    slot_->keys = nullptr;
-  };
+  slot_->open = true;
   std::vector<Int128> taken;
   try {
     taken = connection.integers(
         fmt::format("SELECT CAST(COUNT(shoal_take({})) AS HUGEINT) FROM {}", arguments, from));
-  } catch (const DuckdbFailure&) {
-    leave();
+  } catch (...) {
+    slot_->close();
     if (slot_->failure) std::rethrow_exception(slot_->failure);
     throw;
   }
-  leave();
+  slot_->close();
   SHOAL_CHECK(taken.at(0) == slot_->rows);
 }
 

@@ -1,3 +1,5 @@
+#include "learn/output_check.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/learn/output_perturbation.hpp>
@@ -72,24 +74,13 @@ void validate(const OutputPerturbation& method, const Problem& problem) {
       method.l2 < problem.regulariser.l2 || pure != (method.delta == 0)) {
     refuse("the parts of this output perturbation do not fit together; calibrate it anew");
   }
-  const double distance = output_distance_up(method, problem);
-  const std::size_t count = weight_count(problem);
-  const bool holds =
-      pure ? output_epsilon_up(method.output, distance, count) <= method.epsilon
-           : output_delta_up(method.output, distance, count, method.epsilon) <= method.delta;
-  if (!holds) {
-    refuse(
-        fmt::format("noise of {} grid steps does not give epsilon {} and delta {} at l2 weight {}; "
-                    "raise one of them",
-                    format_rounded(method.output.scale, 6), format_number(method.epsilon),
-                    format_number(method.delta), format_rounded(method.l2, 6)));
-  }
+  check_output(method.output, {method.epsilon, method.delta, output_distance_up(method, problem),
+                               weight_count(problem), method.l2});
 }
 
 privacy::Event privacy_event(const OutputPerturbation& method, const Problem& problem) {
   validate(method, problem);
-  if (method.delta == 0) return privacy::event::Pure{method.epsilon};
-  return privacy::event::EpsilonDelta{method.epsilon, method.delta};
+  return output_event(method.epsilon, method.delta);
 }
 
 }  // namespace shoal::learn

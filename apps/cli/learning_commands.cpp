@@ -34,26 +34,29 @@ void check_model_file(const std::string& output) {
 }
 
 // Weights of candidates, one a line, separated by commas.
-std::vector<double> read_candidates(const std::string& path) {
+void read_candidates(const std::string& path, session::TrainOptions& options) {
   LineReader lines(path, "candidates", Printing::at_the_end);
   CsvReader csv(lines);
-  std::vector<double> found;
-  std::size_t width = 0;
+  std::size_t line = 0;
   while (csv.next()) {
-    if (width == 0) width = csv.fields().size();
+    ++line;
+    if (line == 1) options.candidate_width = csv.fields().size();
+    if (csv.fields().size() != options.candidate_width) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("candidate {} of {} has {} numbers, the first has {}", line,
+                              printable(path, 200), csv.fields().size(), options.candidate_width));
+    }
     for (const auto& field : csv.fields()) {
       const std::string text(field);
       char* end = nullptr;
-      const double number = std::strtod(text.c_str(), &end);
-      if (end == text.c_str() || *end != '\0' || csv.fields().size() != width) {
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("candidate {} of {} is not a line of {} numbers",
-                                found.size() / width + 1, printable(path, 200), width));
-      }
-      found.push_back(number);
+      options.candidates.push_back(std::strtod(text.c_str(), &end));
+      if (end != text.c_str() && *end == '\0') continue;
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("candidate {} of {} has {}, which is not a number; separate numbers "
+                              "by commas",
+                              line, printable(path, 200), printable(text, 60)));
     }
   }
-  return found;
 }
 
 std::string held_out_line(const learn::Model& model) {
@@ -74,8 +77,7 @@ std::string held_out_line(const learn::Model& model) {
 }
 
 void train(TrainArguments& arguments) {
-  if (!arguments.candidates.empty())
-    arguments.options.candidates = read_candidates(arguments.candidates);
+  if (!arguments.candidates.empty()) read_candidates(arguments.candidates, arguments.options);
   session::Session session(arguments.policy);
   if (arguments.explain) {
     print_text(session::describe(session.explain_training(arguments.options), session.policy()));

@@ -21,7 +21,7 @@ using numeric::multiply_down;
 using numeric::multiply_up;
 
 // The longest row and the largest label have from 2^17 to 2^18 steps: so fine that cutting does not
-// show beside the noise, so coarse that sums of a block are exact in doubles (adassp_sums.hpp).
+// show beside the noise, so coarse that sums of a block are exact in doubles (exact_sums.hpp).
 constexpr int kDigits = 17;
 
 [[noreturn]] void refuse(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <shoal/learn/approximate_minima.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
 
@@ -157,6 +158,7 @@ void validate(const MinimaPerturbation& method, const Problem& problem) {
       method.output.shape != NoiseShape::gaussian) {
     refuse("the parts of these approximate minima do not fit together; calibrate them anew");
   }
+  random::check_scale(method.output.scale, "noise of the released weights, in grid steps,");
   // The linear term is a draw rounded at 2^-40 of sigma, which must be small beside the residual.
   const double finest =
       std::sqrt(static_cast<double>(weight_count(problem))) * method.sigma * 0x1p-32;

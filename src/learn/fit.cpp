@@ -20,6 +20,10 @@ privacy::Event privacy_event(const Method& method, const Problem& problem) {
   return std::visit([&](const auto& one) { return privacy_event(one, problem); }, method);
 }
 
+Neighbors neighbors_of(const Method& method) {
+  return std::visit([](const auto& one) { return one.neighbors; }, method);
+}
+
 void check_rows(const TrainingRows& rows, const Problem& problem) {
   SHOAL_CHECK(rows.dimension() == problem.dimension);
   SHOAL_CHECK(rows.row_norm() <= problem.row_norm);
@@ -35,6 +39,7 @@ Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
   const TrainingRows secret = std::move(rows);
   SHOAL_CHECK(mine.touched());
   SHOAL_CHECK(privacy_event(method, problem) == mine.event());
+  SHOAL_CHECK(neighbors_of(method) == mine.neighbors());
   check_rows(secret, problem);
   std::vector<double> weights;
   std::string failure;

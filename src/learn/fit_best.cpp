@@ -108,6 +108,7 @@ FittedBest fit_best(const Problem& problem, const PrivateSelection& selection, T
   const TrainingRows secret = std::move(rows);
   SHOAL_CHECK(mine.touched());
   SHOAL_CHECK(privacy_event(selection, problem) == mine.event());
+  SHOAL_CHECK(neighbors_of(selection.candidates.front()) == mine.neighbors());
   check_rows(secret, problem);
   FitOptions silent = options;
   silent.progress = {};

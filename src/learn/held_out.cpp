@@ -81,6 +81,11 @@ privacy::Event privacy_event(const Method& method, const HeldOutCounts& counts,
     throw Error(ErrorCode::unsupported,
                 "the estimate of accuracy is for two classes or numbers, not for softmax");
   }
+  if (neighbors_of(method) != counts.neighbors) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the method is stated for {} and the counts for {}; state both for one",
+                            to_string(neighbors_of(method)), to_string(counts.neighbors)));
+  }
   return privacy::event::Compose{{privacy_event(method, problem), privacy_event(counts)}};
 }
 
@@ -92,6 +97,7 @@ FittedAndCounted fit_and_count(const Problem& problem, const Method& method,
   const TrainingRows secret = std::move(rows);
   SHOAL_CHECK(mine.touched());
   SHOAL_CHECK(privacy_event(method, counts, problem) == mine.event());
+  SHOAL_CHECK(counts.neighbors == mine.neighbors());
   check_rows(secret, problem);
   std::vector<double> weights;
   std::string failure;

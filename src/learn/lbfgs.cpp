@@ -1,43 +1,26 @@
 // Limited-memory quasi-Newton (Nocedal 1980) with a backtracking line search: for comparison and
 // for dimensions where products with the Hessian are dear.
 #include "learn/certificate.hpp"
+#include "learn/secant_pairs.hpp"
 #include "learn/solver_parts.hpp"
 
 #include <Eigen/Core>
 
 #include <cmath>
-#include <deque>
 
 namespace shoal::learn {
 namespace {
 
 using Eigen::VectorXd;
 
-constexpr std::size_t kMemory = 12;
-
-struct Pair {
-  VectorXd step;
-  VectorXd change;  // of the gradient
-  double inverse;   // 1 / <step, change>
-};
-
 VectorXd as_vector(const std::vector<double>& v) {
   return Eigen::Map<const VectorXd>(v.data(), static_cast<Eigen::Index>(v.size()));
 }
 
-VectorXd descent(const std::deque<Pair>& pairs, const VectorXd& gradient) {
-  VectorXd q = -gradient;
-  std::vector<double> shares;
-  for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
-    shares.push_back(pair->inverse * pair->step.dot(q));
-    q -= shares.back() * pair->change;
-  }
-  if (!pairs.empty()) q /= pairs.back().inverse * pairs.back().change.squaredNorm();
-  for (const Pair& pair : pairs) {
-    q += (shares.back() - pair.inverse * pair.change.dot(q)) * pair.step;
-    shares.pop_back();
-  }
-  return q;
+VectorXd descent(const SecantPairs& pairs, const VectorXd& gradient) {
+  return pairs.apply_inverse(-gradient, [&](VectorXd& q) {
+    if (!pairs.empty()) q *= pairs.newest_scale();
+  });
 }
 
 }  // namespace
@@ -48,7 +31,7 @@ Solution minimise_lbfgs(const RowSource& rows, const Objective& objective,
   const RowPasses passes(rows, objective.loss, options.threads);
   std::vector<double> weights(rows.dimension(), 0.0);
   CertifiedGradient now = certified_gradient(passes, objective, weights, Precision::plain, true);
-  std::deque<Pair> pairs;
+  SecantPairs pairs;
   int iterations = 0;
   while (iterations < options.most_iterations && now.norm_bound() > options.residual) {
     ++iterations;
@@ -65,13 +48,7 @@ Solution minimise_lbfgs(const RowSource& rows, const Objective& objective,
       // Near the end values no longer tell, but gradients do.
       const bool lower = at.value <= now.value + 1e-4 * size * slope;
       if (!lower && norm_up(at.gradient) > (1 - 1e-4) * norm_up(now.gradient)) continue;
-      Pair pair{as_vector(next) - as_vector(weights), as_vector(at.gradient) - gradient, 0};
-      const double product = pair.step.dot(pair.change);
-      if (product > 1e-14 * pair.step.norm() * pair.change.norm()) {
-        pair.inverse = 1 / product;
-        pairs.push_back(std::move(pair));
-        if (pairs.size() > kMemory) pairs.pop_front();
-      }
+      pairs.add(as_vector(next) - as_vector(weights), as_vector(at.gradient) - gradient);
       weights = std::move(next);
       now = std::move(at);
       moved = true;

@@ -2,16 +2,16 @@
 //
 // A step is taken if it shrinks the gradient's norm clearly, or else if it lowers the value enough:
 // far from the minimum the norm alone would be content with steps that lead nowhere. One that is
-// refused is tried again with a damped Hessian (Levenberg 1944). The factored Hessian is kept
-// as long as steps with it shrink the gradient well: a Hessian costs several gradients. The first
-// steps look at a part of the rows. None of this matters for the guarantee: the result is
-// certified.
+// refused is tried again with a damped Hessian (Levenberg 1944). A Hessian costs several gradients:
+// the factored one is kept as long as that is the shorter way, and is corrected by what each step
+// shows of the curvature (BFGS on top of the factors). The first steps look at a part of the rows.
+// None of this matters for the guarantee: the result is certified.
 #include "learn/certificate.hpp"
+#include "learn/factored_hessian.hpp"
+#include "learn/part_start.hpp"
 #include "learn/solver_parts.hpp"
 
 #include <shoal/base/error.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <cmath>
 #include <optional>
@@ -21,44 +21,11 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kGoodShrink = 0.2;     // keep the Hessian
+constexpr double kGoodShrink = 0.5;     // keep the Hessian, if not much is left
 constexpr double kClearShrink = 0.5;    // no need to compare values
 constexpr double kValueDigits = 1e-13;  // relative differences of values that mean something
 constexpr double kSufficient = 1e-4;    // of the descent that the direction promises
 constexpr int kMostTries = 30;          // of dampings, each eight times the last
-constexpr std::size_t kPartStride = 8;  // the first steps look at every eighth block
-
-// -H^-1 g, for some H > 0 at or near the weights.
-class DirectionSolver {
- public:
-  virtual ~DirectionSolver() = default;
-  virtual void renew(std::span<const double> weights) = 0;
-  // With `damping` added to the diagonal: the larger, the shorter and the more like the gradient.
-  virtual VectorXd direction(const VectorXd& gradient, double damping) = 0;
-};
-
-class FactoredHessian final : public DirectionSolver {
- public:
-  FactoredHessian(const RowPasses& passes, double l2) : passes_(passes), l2_(l2) {}
-
-  void renew(std::span<const double> weights) override {
-    hessian_ = passes_.hessian(weights);
-    hessian_.diagonal().array() += l2_;
-    factors_.compute(hessian_);
-  }
-  VectorXd direction(const VectorXd& gradient, double damping) override {
-    if (damping == 0) return -factors_.solve(gradient);
-    Eigen::MatrixXd damped = hessian_;
-    damped.diagonal().array() += damping;
-    return -damped.selfadjointView<Eigen::Lower>().llt().solve(gradient);
-  }
-
- private:
-  const RowPasses& passes_;
-  double l2_;
-  Eigen::MatrixXd hessian_;
-  Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factors_;
-};
 
 // Conjugate gradients on products with the Hessian, as far as the outer step can use.
 class ConjugateHessian final : public DirectionSolver {
@@ -68,6 +35,7 @@ class ConjugateHessian final : public DirectionSolver {
   void renew(std::span<const double> weights) override {
     weights_.assign(weights.begin(), weights.end());
   }
+  double renewal_cost() const override { return 0; }
   VectorXd direction(const VectorXd& gradient, double damping) override {
     VectorXd solution = VectorXd::Zero(gradient.size());
     VectorXd residual = -gradient;
@@ -94,39 +62,6 @@ class ConjugateHessian final : public DirectionSolver {
   std::vector<double> weights_;
 };
 
-// A few steps on a part of the rows, their sums scaled up: a start that is near.
-std::vector<double> start_on_part(const RowPasses& passes, const Objective& objective) {
-  const RowSource& rows = passes.rows();
-  std::vector<double> weights(rows.dimension(), 0.0);
-  if (rows.block_count() < kPartStride) return weights;
-  const PassScope scope{kPartStride};
-  const double scale =
-      static_cast<double>(rows.row_count()) / static_cast<double>(passes.row_count(scope));
-  const double l2 = objective.regulariser.l2;
-  double last_norm = 0;
-  for (int i = 0; i < 6; ++i) {
-    const PassSums sums = passes.gradient(weights, false, scope);
-    VectorXd gradient(static_cast<Eigen::Index>(weights.size()));
-    for (std::size_t j = 0; j < weights.size(); ++j) {
-      gradient[static_cast<Eigen::Index>(j)] =
-          scale * static_cast<double>(sums.gradient[j]) + l2 * weights[j] +
-          (objective.linear.empty() ? 0.0 : objective.linear[j]);
-    }
-    // Without a line search: what goes astray is thrown away.
-    const double norm = gradient.norm();
-    if (!std::isfinite(norm) || (i > 0 && norm > 4 * last_norm))
-      return std::vector<double>(rows.dimension(), 0.0);
-    if (i > 0 && norm < 0.5 * std::sqrt(static_cast<double>(rows.row_count()))) break;
-    last_norm = norm;
-    Eigen::MatrixXd hessian = scale * passes.hessian(weights, scope);
-    hessian.diagonal().array() += l2;
-    const VectorXd step = hessian.selfadjointView<Eigen::Lower>().llt().solve(gradient);
-    for (std::size_t j = 0; j < weights.size(); ++j)
-      weights[j] -= step[static_cast<Eigen::Index>(j)];
-  }
-  return weights;
-}
-
 VectorXd as_vector(const std::vector<double>& v) {
   return Eigen::Map<const VectorXd>(v.data(), static_cast<Eigen::Index>(v.size()));
 }
@@ -137,8 +72,10 @@ class Newton {
          DirectionSolver& solver)
       : passes_(passes), objective_(objective), options_(options), solver_(solver) {}
 
-  Solution run(std::vector<double> weights) {
+  // `prepared`: the solver has a Hessian that fits the weights.
+  Solution run(std::vector<double> weights, bool prepared) {
     weights_ = std::move(weights);
+    keep_ = prepared;
     now_ = evaluate(weights_);
     bool fresh = false;
     while (iterations_ < options_.most_iterations && now_.norm_bound() > options_.residual) {
@@ -165,7 +102,7 @@ class Newton {
         precision_ = Precision::extended;
         now_ = evaluate(weights_);
       }
-      keep_ = damping_ == 0 && norm_up(now_.gradient) <= kGoodShrink * before;
+      keep_ = damping_ == 0 && worth_keeping(norm_up(now_.gradient), before);
       fresh = false;
     }
     return finish(objective_, options_, std::move(weights_), now_.norm_bound(), iterations_);
@@ -177,6 +114,13 @@ class Newton {
   }
   double value_at(const std::vector<double>& weights) const {
     return certified_gradient(passes_, objective_, weights, Precision::plain, true).value;
+  }
+
+  // A Hessian of here would about square the rate at which the last step shrank the gradient.
+  bool worth_keeping(double norm, double before) const {
+    if (!(norm <= kGoodShrink * before)) return false;
+    const double steps = std::log(options_.residual / norm) / std::log(norm / before);
+    return steps / 2 <= solver_.renewal_cost();
   }
 
   // Moves along the direction, damped as far as need be. False if no step helps. A kept Hessian
@@ -204,6 +148,7 @@ class Newton {
         take = norm_up(at.gradient) < norm;
       }
       if (take) {
+        solver_.learn(direction, as_vector(at.gradient) - gradient);
         weights_ = std::move(next);
         now_ = std::move(at);
         damping_ = damping_ / 8 < least_damping ? 0 : damping_ / 8;
@@ -233,7 +178,10 @@ Solution minimise_newton(const RowSource& rows, const Objective& objective,
   check_smooth_objective(rows, objective);
   const RowPasses passes(rows, objective.loss, options.threads);
   FactoredHessian solver(passes, objective.regulariser.l2);
-  return Newton(passes, objective, options, solver).run(start_on_part(passes, objective));
+  std::vector<double> start = start_on_part(passes, objective, solver);
+  const bool prepared = !start.empty();
+  if (!prepared) start.assign(rows.dimension(), 0.0);
+  return Newton(passes, objective, options, solver).run(std::move(start), false);
 }
 
 Solution minimise_newton_cg(const RowSource& rows, const Objective& objective,
@@ -241,7 +189,8 @@ Solution minimise_newton_cg(const RowSource& rows, const Objective& objective,
   check_smooth_objective(rows, objective);
   const RowPasses passes(rows, objective.loss, options.threads);
   ConjugateHessian solver(passes, objective.regulariser.l2);
-  return Newton(passes, objective, options, solver).run(std::vector<double>(rows.dimension(), 0.0));
+  return Newton(passes, objective, options, solver)
+      .run(std::vector<double>(rows.dimension(), 0.0), false);
 }
 
 }  // namespace shoal::learn

@@ -3,6 +3,7 @@
 #include <shoal/learn/objective_perturbation.hpp>
 #include <shoal/mechanism/gaussian_calibration.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
 
@@ -244,13 +245,13 @@ void check_problem(const Problem& problem) {
     throw Error(
         ErrorCode::unsupported,
         fmt::format("no bound of objective perturbation is proven for the {} loss, which is "
-                    "not a function of one linear prediction; use output perturbation",
+                    "not a function of one linear prediction; use the gradient method",
                     name(problem.loss)));
   }
   if (!facts.smooth) {
     refuse(
         fmt::format("objective perturbation needs a smooth loss, and {} is not; use "
-                    "huberised_hinge, or output perturbation",
+                    "huberised_hinge, or the gradient method",
                     name(problem.loss)));
   }
   if (!std::isfinite(facts.slope)) {
@@ -346,6 +347,7 @@ void validate(const ObjectivePerturbation& method, const Problem& problem) {
   }
   if (!(method.l2 > 0) || method.l2 < problem.regulariser.l2)
     refuse("every weight, the intercept's too, must be regularised: give an l2 weight above 0");
+  random::check_scale(method.output.scale, "noise of the released weights, in grid steps,");
   const double rest = numeric::subtract_down(method.epsilon, method.noise_epsilon);
   const double distance = output_distance(method);
   const std::size_t count = weight_count(problem);

@@ -1,5 +1,6 @@
 #include "learn/passes.hpp"
 
+#include "learn/logistic_kernel.hpp"
 #include "learn/parallel.hpp"
 #include "learn/pointwise.hpp"
 #include "learn/row_view.hpp"
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <type_traits>
 
 namespace shoal::learn {
 namespace {
@@ -29,13 +32,68 @@ void visit_pointwise(const Loss& loss, Action&& action) {
       loss);
 }
 
+// Rows first to last of a block times the weights.
 template <typename Real>
-inline void add_multiple(const Row& row, Real factor, Real* sums) {
-  if (row.columns) {
-    for (std::size_t k = 0; k < row.size; ++k)
-      sums[row.columns[k]] += factor * static_cast<Real>(row.values[k]);
+void multiply_rows(const RowBlock& block, std::size_t first, std::size_t last,
+                   const double* weights, Real* products) {
+  if (!block.columns) {
+    for (std::size_t i = first; i < last; ++i)
+      products[i - first] = product<Real>(row_of(block, i), weights);
+    return;
+  }
+  const std::uint32_t* columns = block.columns;
+  const double* values = block.values;
+  for (std::size_t i = first; i < last; ++i) {
+    Real even = 0;
+    Real odd = 0;
+    std::uint32_t k = block.begins[i];
+    const std::uint32_t end = block.begins[i + 1];
+    for (; k + 1 < end; k += 2) {
+      even += static_cast<Real>(values[k]) * static_cast<Real>(weights[columns[k]]);
+      odd += static_cast<Real>(values[k + 1]) * static_cast<Real>(weights[columns[k + 1]]);
+    }
+    if (k < end) even += static_cast<Real>(values[k]) * static_cast<Real>(weights[columns[k]]);
+    products[i - first] = even + odd;
+  }
+}
+
+// Adds rows first to last, each times its factor.
+template <typename Real>
+void add_rows(const RowBlock& block, std::size_t first, std::size_t last, const Real* factors,
+              Real* sums) {
+  if (!block.columns) {
+    for (std::size_t i = first; i < last; ++i) {
+      const double* values = block.values + i * block.dimension;
+      for (std::size_t k = 0; k < block.dimension; ++k)
+        sums[k] += factors[i - first] * static_cast<Real>(values[k]);
+    }
+    return;
+  }
+  const std::uint32_t* columns = block.columns;
+  const double* values = block.values;
+  for (std::size_t i = first; i < last; ++i) {
+    const Real factor = factors[i - first];
+    const std::uint32_t end = block.begins[i + 1];
+    for (std::uint32_t k = block.begins[i]; k < end; ++k)
+      sums[columns[k]] += factor * static_cast<Real>(values[k]);
+  }
+}
+
+// Slopes in place of predictions; returns the sum of the losses, if asked for.
+template <typename Real, bool with_value, typename One>
+Real slopes_of(const One& loss, const double* labels, std::size_t count, Real* predictions) {
+  if constexpr (std::is_same_v<One, Logistic> && std::is_same_v<Real, double> && !with_value) {
+    logistic_slopes(predictions, labels, count);
+    return 0;
   } else {
-    for (std::size_t k = 0; k < row.size; ++k) sums[k] += factor * static_cast<Real>(row.values[k]);
+    Real value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto at =
+          derivatives<Real, with_value>(loss, predictions[i], static_cast<Real>(labels[i]));
+      predictions[i] = at.slope;
+      if constexpr (with_value) value += at.value;
+    }
+    return value;
   }
 }
 
@@ -48,17 +106,10 @@ void add_block_gradient(const RowBlock& block, const One& loss, std::span<const 
     const std::size_t last = std::min(first + kChunkRows, block.rows);
     std::fill(chunk_sum.begin(), chunk_sum.end(), Real(0));
     std::array<Real, kChunkRows> slopes;
-    Real value = 0;
-    for (std::size_t i = first; i < last; ++i)
-      slopes[i - first] = product<Real>(row_of(block, i), weights.data());
-    for (std::size_t i = first; i < last; ++i) {
-      const auto at = derivatives<Real, with_value>(loss, slopes[i - first],
-                                                    static_cast<Real>(block.labels[i]));
-      slopes[i - first] = at.slope;
-      if constexpr (with_value) value += at.value;
-    }
-    for (std::size_t i = first; i < last; ++i)
-      add_multiple<Real>(row_of(block, i), slopes[i - first], chunk_sum.data());
+    multiply_rows<Real>(block, first, last, weights.data(), slopes.data());
+    const Real value =
+        slopes_of<Real, with_value>(loss, block.labels + first, last - first, slopes.data());
+    add_rows<Real>(block, first, last, slopes.data(), chunk_sum.data());
     for (std::size_t j = 0; j < block_sum.size(); ++j) block_sum[j] += chunk_sum[j];
     sums.value += static_cast<long double>(value);
   }
@@ -70,44 +121,87 @@ void add_block_gradient(const RowBlock& block, const One& loss, std::span<const 
 template <typename One>
 void chunk_curvatures(const RowBlock& block, const One& loss, const double* weights,
                       std::size_t first, std::size_t last, double* curvatures) {
-  for (std::size_t i = first; i < last; ++i)
-    curvatures[i - first] = product<double>(row_of(block, i), weights);
-  for (std::size_t i = first; i < last; ++i)
-    curvatures[i - first] =
-        derivatives<double, false>(loss, curvatures[i - first], block.labels[i]).curvature;
-}
-
-// Columns ascend, so a later one is the row of the lower triangle.
-void add_sparse_square(const Row& row, double curvature, Eigen::MatrixXd& sum) {
-  double* data = sum.data();
-  const auto stride = static_cast<std::size_t>(sum.outerStride());
-  for (std::size_t a = 0; a < row.size; ++a) {
-    const double factor = curvature * row.values[a];
-    double* column = data + stride * row.columns[a];
-    for (std::size_t b = a; b < row.size; ++b) column[row.columns[b]] += factor * row.values[b];
+  multiply_rows<double>(block, first, last, weights, curvatures);
+  if constexpr (std::is_same_v<One, Logistic>) {
+    logistic_curvatures(curvatures, block.labels + first, last - first);
+  } else {
+    for (std::size_t i = first; i < last; ++i)
+      curvatures[i - first] =
+          derivatives<double, false>(loss, curvatures[i - first], block.labels[i]).curvature;
   }
 }
 
+// The lower triangle of a symmetric matrix, column after column, for sparse rows: half the memory
+// of a square one, so that a hundred columns still fit into the nearest cache.
+class Triangle {
+ public:
+  explicit Triangle(std::size_t dimension) : starts_(dimension) {
+    // Entry (b, a) stands at starts_[a] + b.
+    std::size_t size = 0;
+    for (std::size_t a = 0; a < dimension; ++a) {
+      starts_[a] = size - a;
+      size += dimension - a;
+    }
+    sums_.assign(size, 0.0);
+  }
+
+  // Adds curvature * x x'. Columns ascend, so a later one is the row of the lower triangle.
+  void add_square(const RowBlock& block, std::size_t i, double curvature) {
+    const std::uint32_t* columns = block.columns;
+    const double* values = block.values;
+    const std::uint32_t end = block.begins[i + 1];
+    for (std::uint32_t a = block.begins[i]; a < end; ++a) {
+      const double factor = curvature * values[a];
+      const std::size_t start = starts_[columns[a]];
+      for (std::uint32_t b = a; b < end; ++b) sums_[start + columns[b]] += factor * values[b];
+    }
+  }
+  void add_to(Eigen::MatrixXd& matrix) const {
+    for (std::size_t a = 0; a < starts_.size(); ++a) {
+      for (std::size_t b = a; b < starts_.size(); ++b)
+        matrix(static_cast<Eigen::Index>(b), static_cast<Eigen::Index>(a)) += sums_[starts_[a] + b];
+    }
+  }
+
+ private:
+  std::vector<std::size_t> starts_;
+  std::vector<double> sums_;
+};
+
+// One part's share of a Hessian.
+struct HessianSum {
+  std::optional<Triangle> sparse;
+  Eigen::MatrixXd dense;
+  Eigen::MatrixXd scaled;  // memory for dense rows
+
+  void add_to(Eigen::MatrixXd& total) const {
+    if (sparse) sparse->add_to(total);
+    if (dense.size() > 0) total += dense;
+  }
+};
+
 template <typename One>
 void add_block_hessian(const RowBlock& block, const One& loss, const double* weights,
-                       Eigen::MatrixXd& scaled, Eigen::MatrixXd& sum) {
+                       HessianSum& sum) {
+  const auto d = static_cast<Eigen::Index>(block.dimension);
+  if (block.columns && !sum.sparse) sum.sparse.emplace(block.dimension);
+  if (!block.columns && sum.dense.size() == 0) sum.dense = Eigen::MatrixXd::Zero(d, d);
   for (std::size_t first = 0; first < block.rows; first += kChunkRows) {
     const std::size_t last = std::min(first + kChunkRows, block.rows);
     std::array<double, kChunkRows> curvatures;
     chunk_curvatures(block, loss, weights, first, last, curvatures.data());
     if (block.columns) {
       for (std::size_t i = first; i < last; ++i)
-        add_sparse_square(row_of(block, i), curvatures[i - first], sum);
+        sum.sparse->add_square(block, i, curvatures[i - first]);
       continue;
     }
-    scaled.resize(static_cast<Eigen::Index>(block.dimension),
-                  static_cast<Eigen::Index>(last - first));
+    sum.scaled.resize(d, static_cast<Eigen::Index>(last - first));
     for (std::size_t i = first; i < last; ++i) {
-      scaled.col(static_cast<Eigen::Index>(i - first)) =
+      sum.scaled.col(static_cast<Eigen::Index>(i - first)) =
           std::sqrt(curvatures[i - first]) *
-          Eigen::Map<const Eigen::VectorXd>(block.values + i * block.dimension, scaled.rows());
+          Eigen::Map<const Eigen::VectorXd>(block.values + i * block.dimension, d);
     }
-    sum.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+    sum.dense.selfadjointView<Eigen::Lower>().rankUpdate(sum.scaled);
   }
 }
 
@@ -168,19 +262,16 @@ Eigen::MatrixXd RowPasses::hessian(std::span<const double> weights, PassScope sc
   const auto d = static_cast<Eigen::Index>(rows_.dimension());
   const std::size_t blocks = (rows_.block_count() + scope.stride - 1) / scope.stride;
   const std::size_t parts = std::min(blocks, kHessianParts);
-  std::vector<Eigen::MatrixXd> sums(parts);
+  std::vector<HessianSum> sums(parts);
   in_parallel(parts, threads_, [&](std::size_t part) {
     BlockBuffer buffer;
-    Eigen::MatrixXd scaled;
-    sums[part] = Eigen::MatrixXd::Zero(d, d);
     visit_pointwise(loss_, [&](const auto& one) {
       for (std::size_t b = part * blocks / parts; b < (part + 1) * blocks / parts; ++b)
-        add_block_hessian(rows_.block(b * scope.stride, buffer), one, weights.data(), scaled,
-                          sums[part]);
+        add_block_hessian(rows_.block(b * scope.stride, buffer), one, weights.data(), sums[part]);
     });
   });
   Eigen::MatrixXd total = Eigen::MatrixXd::Zero(d, d);
-  for (const Eigen::MatrixXd& part : sums) total += part;
+  for (const HessianSum& part : sums) part.add_to(total);
   return total;
 }
 
@@ -193,6 +284,7 @@ Eigen::VectorXd RowPasses::hessian_product(std::span<const double> weights,
   in_parallel(parts, threads_, [&](std::size_t part) {
     BlockBuffer buffer;
     std::array<double, kChunkRows> curvatures;
+    std::array<double, kChunkRows> products;
     sums[part] = Eigen::VectorXd::Zero(d);
     visit_pointwise(loss_, [&](const auto& one) {
       for (std::size_t b = part * blocks / parts; b < (part + 1) * blocks / parts; ++b) {
@@ -200,12 +292,9 @@ Eigen::VectorXd RowPasses::hessian_product(std::span<const double> weights,
         for (std::size_t first = 0; first < block.rows; first += kChunkRows) {
           const std::size_t last = std::min(first + kChunkRows, block.rows);
           chunk_curvatures(block, one, weights.data(), first, last, curvatures.data());
-          for (std::size_t i = first; i < last; ++i) {
-            const Row row = row_of(block, i);
-            add_multiple<double>(row,
-                                 curvatures[i - first] * product<double>(row, direction.data()),
-                                 sums[part].data());
-          }
+          multiply_rows<double>(block, first, last, direction.data(), products.data());
+          for (std::size_t i = 0; i < last - first; ++i) curvatures[i] *= products[i];
+          add_rows<double>(block, first, last, curvatures.data(), sums[part].data());
         }
       }
     });

@@ -102,6 +102,10 @@ void validate(const PrivateSelection& selection, const Problem& problem) {
     throw Error(ErrorCode::unsupported,
                 "a private choice scores two classes or numbers; softmax has neither");
   }
+  for (const Method& candidate : selection.candidates) {
+    if (neighbors_of(candidate) != neighbors_of(selection.candidates.front()))
+      refuse("the candidates are stated for different relations; state all for one");
+  }
   random::check_scale(selection.score_scale, "noise of the scores, in steps,");
   random::check_scale(selection.run_scale, "scale of the number of runs");
   if (mean_runs_up(selection.run_scale) > 2 * kMostRuns) refuse("there would be too many runs");

@@ -1,61 +1,24 @@
 // Accelerated proximal gradients with restarts (Nesterov 1983, O'Donoghue and Candes 2015), for an
-// l1 part and for weights confined to a ball or a box.
+// l1 part and for weights confined to a set.
 //
 // The certificate: p = prox(v) for a vector of doubles v makes (v - p) / step a subgradient of the
 // non-smooth part at p, so grad(p) + (v - p) / step is one of J. Proof: certificate.proof.md.
 #include "learn/certificate.hpp"
+#include "learn/certified_projection.hpp"
 #include "learn/solver_parts.hpp"
 
-#include <shoal/base/error.hpp>
 #include <shoal/numeric/directed.hpp>
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <limits>
 
 namespace shoal::learn {
-namespace {
-
 using numeric::add_up;
 using numeric::multiply_up;
-
-// The proximal point, and how far rounding can have put it from the exact one.
-struct ProximalPoint {
-  std::vector<double> weights;
-  double error = 0;
-};
-
-ProximalPoint proximal(const Objective& objective, std::span<const double> v, double step) {
-  ProximalPoint point;
-  point.weights = project(objective.set, proximal_point({0, objective.regulariser.l1}, v, step));
-  // Soft thresholds: one product and one difference. A ball: a norm, a quotient, a product.
-  const double d = static_cast<double>(v.size());
-  const double threshold = multiply_up(step, objective.regulariser.l1);
-  const double soft = add_up(norm_up(v), multiply_up(numeric::sqrt_up(d), threshold));
-  const bool ball = std::holds_alternative<L2Ball>(objective.set);
-  point.error = multiply_up((ball ? 2 * d + 16 : 4) * 0x1p-53, soft);
-  if (objective.regulariser.l1 == 0 && !ball) point.error = 0;  // clamping does not round
-  return point;
-}
-
-void check_set(const ConvexSet& set) {
-  if (std::holds_alternative<WholeSpace>(set) || std::holds_alternative<L2Ball>(set) ||
-      std::holds_alternative<Box>(set)) {
-    return;
-  }
-  throw Error(
-      ErrorCode::unsupported,
-      fmt::format("no certificate is known for projections onto a {}; use l2_ball or box, or "
-                  "project the released weights, which costs nothing",
-                  name(set)));
-}
-
-}  // namespace
 
 Solution minimise_proximal(const RowSource& rows, const Objective& objective,
                            const SolverOptions& options) {
   check_objective(rows, objective);
-  check_set(objective.set);
   const RowPasses passes(rows, objective.loss, options.threads);
   const double l2 = objective.regulariser.l2;
   const double smooth = add_up(l2, multiply_up(static_cast<double>(rows.row_count()),
@@ -75,7 +38,7 @@ Solution minimise_proximal(const RowSource& rows, const Objective& objective,
     const CertifiedGradient there = certified_gradient(passes, objective, ahead, precision);
     std::vector<double> v = ahead;
     for (std::size_t j = 0; j < v.size(); ++j) v[j] -= step * there.gradient[j];
-    ProximalPoint next = proximal(objective, v, step);
+    ProximalPoint next = certified_proximal(objective.set, v, step * objective.regulariser.l1);
     double turned = 0;
     std::vector<double> moved(v.size());
     for (std::size_t j = 0; j < v.size(); ++j) {

@@ -1,3 +1,5 @@
+#include "learn/water_level.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/learn/set.hpp>
@@ -12,20 +14,6 @@
 #include <numeric>
 
 namespace shoal::learn {
-namespace {
-
-using numeric::multiply_up;
-using numeric::sqrt_up;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-double norm(std::span<const double> v) { return std::sqrt(dot(v, v)); }
-
-std::vector<double> copy(std::span<const double> v) { return {v.begin(), v.end()}; }
 
 // The t for which the parts of `values` above it add up to `total`; the values must not be negative
 // unless any shift is allowed.
@@ -41,6 +29,20 @@ double water_level(std::vector<double> values, double total) {
   }
   return level;
 }
+namespace {
+
+using numeric::multiply_up;
+using numeric::sqrt_up;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double norm(std::span<const double> v) { return std::sqrt(dot(v, v)); }
+
+std::vector<double> copy(std::span<const double> v) { return {v.begin(), v.end()}; }
 
 // The least value of <normal, w> over a set.
 double least_product(const ConvexSet& set, std::span<const double> normal);

@@ -43,6 +43,7 @@ struct Ledger::Held {
   std::int64_t entry;
   std::string holder;
   privacy::Event event;
+  Neighbors neighbors;
 };
 
 struct Ledger::State {
@@ -247,7 +248,8 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Requ
   entry.reservation = earlier.seq;
   entry.body = "{}";
   return Held{earlier.seq, append(std::move(entry)).holder,
-              privacy::event_from_json(Json::parse(earlier.body).at("event").dump())};
+              privacy::event_from_json(Json::parse(earlier.body).at("event").dump()),
+              known_account(request.lineage).neighbors};
 }
 
 std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& request) {
@@ -271,13 +273,14 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& r
                            privacy::to_json(request.event), Json(request.description).dump(),
                            Json(request.policy_digest).dump(), privacy::kAccountantVersion);
   const Entry written = append(std::move(entry));
-  return Held{written.seq, written.holder, request.event};
+  return Held{written.seq, written.holder, request.event, account.neighbors};
 }
 
 Reserved Ledger::handed_out(std::variant<Held, StoredAnswer>&& made) {
   if (auto* stored = std::get_if<StoredAnswer>(&made)) return std::move(*stored);
   Held held = std::get<Held>(std::move(made));
-  return privacy::Reservation(held.entry, std::move(held.holder), std::move(held.event));
+  return privacy::Reservation(held.entry, std::move(held.holder), std::move(held.event),
+                              held.neighbors);
 }
 
 Reserved Ledger::reserve(const Request& request) {

@@ -55,6 +55,7 @@ MarginalCurator::MarginalCurator(privacy::Reservation&& reservation, data::Coded
       threads_(threads),
       bits_(bits) {
   SHOAL_CHECK(reservation_.touched());
+  SHOAL_CHECK(reservation_.neighbors() == unit.neighbors);
   if (unit.rows_per_unit < 1 || unit.rows_per_unit > kMaxRowsPerUnit) {
     throw Error(ErrorCode::invalid_argument, std::to_string(unit.rows_per_unit) +
                                                  " rows of one unit are out of range: give 1 to " +

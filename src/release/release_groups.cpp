@@ -122,6 +122,7 @@ ReleasedGroups release_groups(privacy::Reservation&& reservation,
   privacy::Reservation mine = std::move(reservation);
   const std::vector<data::GroupedAggregate> secret = std::move(exact);
   SHOAL_CHECK(mine.touched());
+  SHOAL_CHECK(mine.neighbors() == neighbors);
   SHOAL_CHECK(secret.size() == noises.size() && public_keys.size() == noises.size());
   SHOAL_CHECK(
       privacy::covers(mine.event(), mechanism::grouped_event(noises, neighbors), neighbors));

@@ -130,7 +130,11 @@ std::vector<MethodOption> method_options(const TrainOptions& options) {
           {"--mistakes", options.mistakes, {"exponential"}},
           {"--rate", options.rate.has_value(), {"sgd"}},
           {"--passes", options.passes.has_value(), {"bolt_on"}},
-          {"--batch", options.batch.has_value(), {"bolt_on"}}};
+          {"--batch", options.batch.has_value(), {"bolt_on"}},
+          {"--rule", options.rule != "tight", {"objective", "amp"}},
+          {"--try-l2",
+           !options.try_l2.empty(),
+           {"objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on", "adassp"}}};
 }
 
 }  // namespace
@@ -141,6 +145,11 @@ void check_method_options(const TrainOptions& options) {
                                          "exponential", "frank_wolfe"};
   const std::string& method = options.method;
   if (std::find(std::begin(kKnown), std::end(kKnown), method) == std::end(kKnown)) return;
+  if (options.runs && options.try_l2.empty()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "--runs is how often --try-l2 trains; give candidates with --try-l2, or leave it out");
+  }
   for (const MethodOption& option : method_options(options)) {
     const auto& takers = option.methods;
     if (!option.given || std::find(takers.begin(), takers.end(), method) != takers.end()) continue;

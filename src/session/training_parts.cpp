@@ -53,6 +53,13 @@ Chosen choose_method(const TrainOptions& options) {
 learn::Method exponential_method(const TrainingPlan& plan, const TrainOptions& options,
                                  Neighbors neighbors) {
   std::vector<double> candidates = options.candidates;
+  const std::size_t weights = learn::weight_count(plan.problem);
+  if (!candidates.empty() && options.candidate_width != weights) {
+    refuse(
+        fmt::format("the candidates have {} numbers each, and the model has {} weights: one for "
+                    "each feature, in their order",
+                    options.candidate_width, weights));
+  }
   if (candidates.empty()) {
     candidates = learn::grid_candidates(plan.problem, grid_points(options, plan.problem.dimension));
   }
@@ -136,7 +143,8 @@ learn::ConvexSet set_of(const TrainOptions& options) {
   if (options.model == "mean" && options.method != "frank_wolfe")
     return learn::L2Ball{options.radius.value_or(1)};
   if (options.method == "frank_wolfe")
-    return learn::L1Ball{options.radius.value_or(options.weight_norm)};
+    return learn::L1Ball{
+        options.radius.value_or(options.model == "mean" ? 1 : options.weight_norm)};
   if (options.radius) return learn::L2Ball{*options.radius};
   return learn::WholeSpace{};
 }

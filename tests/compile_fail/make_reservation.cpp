@@ -3,6 +3,7 @@
 
 #ifndef ALLOWED
 shoal::privacy::Reservation forge() {
-  return shoal::privacy::Reservation(1, "me", shoal::privacy::event::Pure{0});
+  return shoal::privacy::Reservation(1, "me", shoal::privacy::event::Pure{0},
+                                     shoal::Neighbors::add_remove);
 }
 #endif

@@ -17,10 +17,18 @@ namespace shoal::test {
 
 class CuratorTest : public testing::Test {
  protected:
-  void SetUp() override { ledger_.open_account(account_of(1000, 1e-3)); }
+  void SetUp() override {
+    ledger_.open_account(account_of(1000, 1e-3));
+    ledger::Account exchange = account_of(1000, 1e-3);
+    exchange.lineage = kExchangeLineage;
+    exchange.neighbors = Neighbors::replace_one;
+    ledger_.open_account(exchange);
+  }
 
-  privacy::Reservation reserve(const privacy::Event& event) {
+  privacy::Reservation reserve(const privacy::Event& event,
+                               Neighbors neighbors = Neighbors::add_remove) {
     ledger::Request request = request_of("key" + std::to_string(++requests_), 1);
+    if (neighbors == Neighbors::replace_one) request.lineage = kExchangeLineage;
     request.budget = {Epsilon(1000), Delta(1e-3)};
     request.event = event;
     privacy::Reservation reservation = test::reserve(ledger_, request);
@@ -28,6 +36,7 @@ class CuratorTest : public testing::Test {
     return reservation;
   }
 
+  static constexpr const char* kExchangeLineage = "people-exchanged";
   TemporaryFolder folder_;
   ledger::Ledger ledger_{folder_ / "ledger"};
   int requests_ = 0;

@@ -50,13 +50,16 @@ struct Fitted {
 // "frank_wolfe".
 std::string_view name(const Method& method);
 
+// The relation that the method's event is stated for.
+Neighbors neighbors_of(const Method& method);
+
 // Throws invalid_argument or unsupported for a problem that the method cannot take.
 privacy::Event privacy_event(const Method& method, const Problem& problem);
 
 // Throws internal, and releases nothing, unless the reservation was touched and is for the method's
-// event and the rows keep the problem's bounds. Nothing that only the rows can show makes training
-// fail, within the limits of src/learn/certificate.proof.md; if it fails all the same, the spend is
-// kept and there are no weights.
+// event and relation and the rows keep the problem's bounds. Nothing that only the rows can show
+// makes training fail, within the limits of src/learn/certificate.proof.md; if it fails all the
+// same, the spend is kept and there are no weights.
 Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
            privacy::Reservation&& reservation, random::BitSource& bits,
            const FitOptions& options = {});

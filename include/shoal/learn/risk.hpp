@@ -26,8 +26,8 @@ RiskEstimate population_risk(const Loss& loss, const RowSource& held_out,
                              std::span<const double> weights, double confidence);
 
 // The empirical risk of the weights, above that of the best weights of the problem's set. The best
-// ones are found by a solver, so the problem must have a smooth loss of one prediction and l2 > 0
-// or a bounded set; the regulariser is part of what is minimised, not of the risk.
+// ones are found by a solver, so the problem must have a smooth loss of one prediction and l2 > 0;
+// the regulariser is part of what is minimised, not of the risk.
 double excess_risk(const Problem& problem, const RowSource& rows, std::span<const double> weights);
 
 // Risk on held-out rows less that on the training rows.

@@ -46,9 +46,7 @@ struct Solution {
 
 // Picks Newton with a factored Hessian up to kNewtonDimension features, else Newton with conjugate
 // gradients; proximal gradients where there is an l1 part or a set. Throws invalid_argument for a
-// loss that is not smooth, softmax (minimise_softmax is there), an objective without l2 part on an
-// unbounded set, and unsupported for a set whose projection has no certificate (l1_ball, simplex,
-// half_space_cut).
+// loss that is not smooth and for an objective without l2 part, unsupported for softmax.
 Solution minimise(const RowSource& rows, const Objective& objective, const SolverOptions& options);
 
 inline constexpr std::size_t kNewtonDimension = 1024;

@@ -3,6 +3,7 @@
 // which is the safe side.
 #pragma once
 
+#include <shoal/base/neighbors.hpp>
 #include <shoal/privacy/event.hpp>
 
 #include <cstdint>
@@ -44,6 +45,8 @@ class Reservation {
 
   std::int64_t entry() const { return entry_; }
   const Event& event() const { return event_; }
+  // The relation that the account is for: an event says nothing without it.
+  Neighbors neighbors() const { return neighbors_; }
   bool touched() const { return touched_; }
 
   // Called before the first read of private data: from here on it is spent, whatever happens.
@@ -54,12 +57,16 @@ class Reservation {
 
  private:
   friend class ::shoal::ledger::Ledger;
-  Reservation(std::int64_t entry, std::string holder, Event event)
-      : entry_(entry), holder_(std::move(holder)), event_(std::move(event)) {}
+  Reservation(std::int64_t entry, std::string holder, Event event, Neighbors neighbors)
+      : entry_(entry),
+        holder_(std::move(holder)),
+        event_(std::move(event)),
+        neighbors_(neighbors) {}
 
   std::int64_t entry_;
   std::string holder_;
   Event event_;
+  Neighbors neighbors_;
   bool touched_ = false;
 };
 

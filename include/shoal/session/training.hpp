@@ -43,6 +43,7 @@ struct TrainOptions {
   std::optional<std::int64_t> batch = {};
   std::optional<int> points = {};       // of the exponential mechanism's grid, on each axis
   std::vector<double> candidates = {};  // of the exponential mechanism, one after the other
+  std::size_t candidate_width = 0;      // numbers of each
   bool mistakes = false;  // the exponential mechanism counts wrong labels, not the loss
   std::optional<double> evaluate_epsilon = {};  // the part of epsilon for counts on rows set aside
   std::vector<double> try_l2 = {};              // l2 weights to choose from privately

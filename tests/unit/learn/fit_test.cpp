@@ -27,8 +27,10 @@ Problem problem_of(std::size_t dimension) {
 
 class Fit : public ::testing::Test {
  protected:
-  privacy::Reservation reserve(const privacy::Event& event) {
+  privacy::Reservation reserve(const privacy::Event& event,
+                               Neighbors neighbors = Neighbors::add_remove) {
     ledger::Request request = test::request_of("key" + std::to_string(++keys_), 1);
+    request.lineage = lineage_of(neighbors);
     request.event = event;
     request.budget = {Epsilon(kMaxEpsilon), Delta(0.5), Delta(0.25)};
     privacy::Reservation reservation = test::reserve(ledger_, request);
@@ -37,9 +39,16 @@ class Fit : public ::testing::Test {
   }
 
   void SetUp() override {
-    ledger::Account account = test::account_of(kMaxEpsilon, 0.5);
-    account.budget.failures = Delta(0.25);
-    ledger_.open_account(account);
+    for (const Neighbors neighbors : {Neighbors::add_remove, Neighbors::replace_one}) {
+      ledger::Account account = test::account_of(kMaxEpsilon, 0.5);
+      account.budget.failures = Delta(0.25);
+      account.lineage = lineage_of(neighbors);
+      account.neighbors = neighbors;
+      ledger_.open_account(account);
+    }
+  }
+  static std::string lineage_of(Neighbors neighbors) {
+    return test::kLineage + std::string(to_string(neighbors));
   }
 
   test::TemporaryFolder folder_;
@@ -66,7 +75,7 @@ TEST_F(Fit, LearnsWhatThereIsToLearn) {
        {objective, pure, output, minima, gradient, sampled, prefix, bolt_on}) {
     SeededSource bits(3);
     const Fitted fitted = fit(problem, method, TrainingRows(make_rows({.rows = 8000}, 11)),
-                              reserve(privacy_event(method, problem)), bits);
+                              reserve(privacy_event(method, problem), neighbors_of(method)), bits);
     const auto test_rows = make_rows({.rows = 8000}, 11);
     BlockBuffer buffer;
     int right = 0;
@@ -89,6 +98,10 @@ TEST_F(Fit, RefusesAReservationForSomethingElse) {
   SeededSource bits(3);
   EXPECT_THROW(fit(problem, method, TrainingRows(make_rows({}, 1)),
                    reserve(privacy::event::EpsilonDelta{1, 1e-6}), bits),
+               Error);
+  // The same event, of an account for the other relation: it would promise half of it.
+  EXPECT_THROW(fit(problem, method, TrainingRows(make_rows({}, 1)),
+                   reserve(privacy_event(method, problem), Neighbors::replace_one), bits),
                Error);
   // Rows whose bounds are not the problem's.
   EXPECT_THROW(fit(problem, method, TrainingRows(make_rows({.row_norm = 2}, 1)),

@@ -24,8 +24,8 @@ const std::vector<std::uint32_t> kSizes = {2, 3, 2};
 class MarginalCuratorTest : public test::CuratorTest {
  protected:
   MarginalCurator curator(double rho, random::BitSource& bits, MarginalUnit unit = {}) {
-    return MarginalCurator(reserve(privacy::event::Zcdp{rho}), coded_table(kSizes, kRows), unit, 2,
-                           bits);
+    return MarginalCurator(reserve(privacy::event::Zcdp{rho}, unit.neighbors),
+                           coded_table(kSizes, kRows), unit, 2, bits);
   }
 };
 
@@ -75,6 +75,16 @@ TEST_F(MarginalCuratorTest, AnExchangeCostsTwiceAndRowsOfAPersonTheirSquare) {
   MarginalCurator many = curator(1, bits, {3, Neighbors::add_remove});
   many.measure(AttributeSet::of({0}), 10);
   EXPECT_NEAR(many.rho_left(), 1 - 9.0 / 200, 1e-12);
+}
+
+// A reservation promises something about the neighbours of its account, about no others.
+TEST_F(MarginalCuratorTest, TakesNoReservationForTheOtherRelation) {
+  test::SeededSource bits(1);
+  const auto mixed = [&] {
+    MarginalCurator(reserve(privacy::event::Zcdp{1}, Neighbors::replace_one),
+                    coded_table(kSizes, kRows), {1, Neighbors::add_remove}, 2, bits);
+  };
+  EXPECT_EQ(code_of(mixed), ErrorCode::internal);
 }
 
 TEST_F(MarginalCuratorTest, ChoiceCostsOneEighthOfItsEpsilonSquared) {

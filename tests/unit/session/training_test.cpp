@@ -357,6 +357,7 @@ TEST_F(TrainingTest, AListOfCandidatesIsPartOfTheQuestion) {
   TrainOptions asked = options();
   asked.method = "exponential";
   asked.candidates = {1, 0, 0, 0, 1, 0, -1, 0.5, 0.5};
+  asked.candidate_width = 3;
   const TrainingPlan plan = session.explain_training(asked);
   EXPECT_EQ(plan.delta, 0);
   EXPECT_TRUE(std::holds_alternative<privacy::event::Exponential>(plan.event.node()));
@@ -408,6 +409,20 @@ TEST_F(TrainingTest, WhatPublicFactsShowIsRefusedBeforeAnythingIsSpent) {
   EXPECT_EQ(refused([](auto& o) { o.method = "gradient", o.steps = -1; }),
             ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.l2 = 1e-9; }), ErrorCode::invalid_argument);
+  // So little privacy that noise leaves the grid's range: known before the spend.
+  EXPECT_EQ(refused([](auto& o) { o.epsilon = 1e-11, o.delta = 1e-6; }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.method = "output", o.rule = "kifer"; }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) { o.runs = 3; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) {
+              o.method = "exponential", o.radius = 1, o.try_l2 = {1, 2};
+            }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(refused([](auto& o) {
+              o.method = "exponential", o.candidates = {1, 2, 3, 4, 5, 6}, o.candidate_width = 2;
+            }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.row_norm = -1; }), ErrorCode::invalid_argument);
   EXPECT_EQ(refused([](auto& o) { o.epsilon = 4; }), ErrorCode::refused_by_policy);
   EXPECT_EQ(refused([](auto& o) { o.delta = 0.1; }), ErrorCode::refused_by_policy);

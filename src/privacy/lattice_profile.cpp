@@ -132,12 +132,17 @@ double LatticeProfile::gap(double lower, double upper, double tilt) const {
 }
 
 // Tilts that rare enormous losses rule, which the lattice leaves out, would put all of the weight
-// where the answer is not.
-Contour LatticeProfile::guide(double log_delta) const {
+// where the answer is not. None if there are none.
+std::optional<Contour> LatticeProfile::guide(double log_delta) const {
   double count = 1;
   for (const CountedLaw& part : given_) count += part.count;
-  return {without_tails(given_, std::exp(std::max(log_delta, -650.0)) * kCut * tolerance_ / count),
-          variance_};
+  std::vector<CountedLaw> cut =
+      without_tails(given_, std::exp(std::max(log_delta, -650.0)) * kCut * tolerance_ / count);
+  const bool same = std::equal(
+      cut.begin(), cut.end(), given_.begin(),
+      [](const CountedLaw& one, const CountedLaw& other) { return one.law == other.law; });
+  if (same) return std::nullopt;
+  return Contour(std::move(cut), variance_);
 }
 
 double LatticeProfile::usable_tilt(Contour& guide, double epsilon, double otherwise) {
@@ -184,7 +189,8 @@ LogBounds LatticeProfile::log_delta(double epsilon) {
   const double at = std::min(epsilon, largest_total() * (1 - 1e-12));
   const double first_tilt = usable_tilt(contour_, at, kLargestTilt);
   const double first_estimate = contour_.log_moment_up(first_tilt) - first_tilt * at;
-  Contour cut = guide(std::min(0.0, first_estimate) - 3);
+  std::optional<Contour> without = guide(std::min(0.0, first_estimate) - 3);
+  Contour& cut = without ? *without : contour_;
   const double tilt = usable_tilt(cut, at, first_tilt);
   const double estimate = std::min(first_estimate, cut.log_moment_up(tilt) - tilt * at);
   double step = first_step(tilt, at);
@@ -274,11 +280,12 @@ double LatticeProfile::quick_epsilon_up(double log_delta) {
 }
 
 Bounds LatticeProfile::epsilon(double log_delta) {
-  contour_.chernoff_epsilon(log_delta);
+  double guess = contour_.chernoff_epsilon(log_delta);
   const double farthest = std::min(largest_total() * (1 + 1e-9) + 1e-9, 1e7);
   Bounds best{0, quick_epsilon_up(log_delta)};
-  Contour cut = guide(log_delta);
-  double guess = cut.chernoff_epsilon(log_delta);
+  std::optional<Contour> without = guide(log_delta);
+  Contour& cut = without ? *without : contour_;
+  if (without) guess = cut.chernoff_epsilon(log_delta);
   double tilt = std::min(cut.tilt(), kLargestTilt);
   double step = first_step(tilt, std::min(guess, farthest));
   bool answered = false;

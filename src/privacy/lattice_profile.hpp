@@ -40,7 +40,7 @@ class LatticeProfile {
   double refine(const Sums& sums, double step, double gap) const;
   double first_step(double tilt, double epsilon) const;
   double largest_total() const;
-  Contour guide(double log_delta) const;
+  std::optional<Contour> guide(double log_delta) const;
   static double usable_tilt(Contour& guide, double epsilon, double otherwise);
   static bool as_fine_as_can_be(const Sums& sums);
 

@@ -5,6 +5,7 @@
 #include <shoal/learn/features.hpp>
 #include <shoal/learn/model.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -53,6 +54,7 @@ class LearningData {
   std::size_t train_size() const { return size() * 4 / 5; }
 
   bool predicts_number() const { return target.categories.empty(); }
+  double classes() const { return static_cast<double>(target.categories.size()); }
   // A norm that shortens no row: a column adds at most one feature of size one.
   double longest_row() const {
     const double columns = static_cast<double>(pipeline.features.size());
@@ -65,8 +67,8 @@ class LearningData {
   std::unique_ptr<learn::MemoryRows> rows(std::span<const std::size_t> which,
                                           double row_norm) const {
     auto made = std::make_unique<learn::MemoryRows>(
-        learn::dimension(pipeline), row_norm, 1.0,
-        predicts_number() ? learn::LabelKind::number : learn::LabelKind::sign);
+        learn::dimension(pipeline), row_norm, std::max(1.0, classes()),
+        predicts_number() || classes() > 2 ? learn::LabelKind::number : learn::LabelKind::sign);
     std::vector<std::uint32_t> columns;
     std::vector<double> values;
     for (const std::size_t i : which) {

@@ -1,6 +1,6 @@
 """Makes one data set ready: train.csv, test.csv and policy.toml in a folder. Needs Python alone.
 
-  prepare.py NAME DATA FOLDER    NAME: adult, bank, credit, kdd, housing; DATA: the folder with the public files
+  prepare.py NAME DATA FOLDER    NAME: adult, bank, credit, kdd, housing, mnist; DATA: the folder with the public files
 
 Public facts (bounds, categories, the drop of rows with "?") are written here by hand or, for lists of categories, taken
 from all rows: they are those of the publishers' descriptions, not learnt from anybody. The split is 80 / 20 by a fixed
@@ -79,6 +79,18 @@ def kdd(data):
     return KDD, {name: (0, KDD_WIDE.get(name, 1)) for name in KDD if name not in words}, rows
 
 
+def mnist(data):
+    """The ten thousand digits of the test file: pixels from 0 to 255, and which digit it is."""
+    with gzip.open(data / "mnist-t10k-images-idx3-ubyte.gz", "rb") as file:
+        pixels = file.read()[16:]
+    with gzip.open(data / "mnist-t10k-labels-idx1-ubyte.gz", "rb") as file:
+        labels = file.read()[8:]
+    size = 28 * 28
+    rows = [[*pixels[i * size:(i + 1) * size], str(label)] for i, label in enumerate(labels)]
+    names = [f"pixel{i}" for i in range(size)]
+    return [*names, "digit"], {name: (0, 255) for name in names}, rows
+
+
 def write_csv(path, header, rows):
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -108,7 +120,7 @@ def policy(name, header, bounds, rows):
 
 def main():
     name, data, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    known = {"adult": adult, "bank": bank, "credit": credit, "kdd": kdd, "housing": housing}
+    known = {"adult": adult, "bank": bank, "credit": credit, "kdd": kdd, "housing": housing, "mnist": mnist}
     header, bounds, rows = known[name](data)
     folder.mkdir(parents=True, exist_ok=True)
     random.Random(1).shuffle(rows)

@@ -5,7 +5,6 @@
 #include <shoal/learn/features.hpp>
 #include <shoal/learn/model.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -67,7 +66,7 @@ class LearningData {
   std::unique_ptr<learn::MemoryRows> rows(std::span<const std::size_t> which,
                                           double row_norm) const {
     auto made = std::make_unique<learn::MemoryRows>(
-        learn::dimension(pipeline), row_norm, std::max(1.0, classes()),
+        learn::dimension(pipeline), row_norm, classes() > 2 ? classes() : 1.0,
         predicts_number() || classes() > 2 ? learn::LabelKind::number : learn::LabelKind::sign);
     std::vector<std::uint32_t> columns;
     std::vector<double> values;

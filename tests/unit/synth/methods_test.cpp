@@ -157,6 +157,16 @@ TEST_F(MethodsTest, MstMeasuresASpanningTree) {
   EXPECT_LT(mean_error(result.model, {{AttributeSet::of({0, 1}), 1}}), 0.01);
 }
 
+TEST_F(MethodsTest, AimAndMstKeepWithinAGaussianReservationToo) {
+  test::SeededSource bits(5);
+  release::MarginalCurator mine = gaussian(2, bits);
+  EXPECT_EQ(mst(mine, {}).steps.size(), 9u);
+  EXPECT_LT(mine.half_square_left(), 1e-5);
+  release::MarginalCurator other = gaussian(2, bits);
+  EXPECT_GT(aim(other, all_marginals(5, 3), {}).steps.size(), 8u);
+  EXPECT_LT(other.half_square_left(), 2e-6);
+}
+
 // Charges are rounded up to units of 1e-15: what is left for the last round must leave room.
 TEST_F(MethodsTest, ATinyBudgetIsSpentToTheEndToo) {
   for (const double rho : {3e-11, 1e-9, 1.2e-6}) {

@@ -220,9 +220,12 @@ struct Pricer {
   Charge operator()(const event::NameAndShame& e) const {
     return pure_charge(0, numeric::ratio_units_up(e.delta, 1, kDeltaDecimals));
   }
-  // epsilon^2 / 8 = (epsilon / 2)^2 / 2; above epsilon of about 8 the pure bound is the smaller.
+  // epsilon^2 / 8 = (epsilon / 2)^2 / 2; above epsilon of about 8 the pure bound is the smaller. As
+  // a Gaussian it is as hard to tell apart as what is epsilon / 2-private.
   Charge operator()(const event::Exponential& e) const {
     Charge charge = pure_charge(numeric::ratio_units_up(e.epsilon, 1, kEpsilonDecimals));
+    charge.gaussian_units =
+        gaussian_units_of_pure(e.epsilon == 0 ? 0 : numeric::step_up(e.epsilon / 2));
     if (e.epsilon <= 8) {
       charge.rho_units = std::min(charge.rho_units,
                                   numeric::half_square_ratio_units_up(e.epsilon, 2, kRhoDecimals));

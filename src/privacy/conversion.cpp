@@ -1,5 +1,8 @@
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/gaussian_delta.hpp>
+#include <shoal/numeric/units.hpp>
+#include <shoal/privacy/charge.hpp>
 #include <shoal/privacy/conversion.hpp>
 
 #include <algorithm>
@@ -56,6 +59,23 @@ double best_order(double rho, double log_inverse_delta) {
   return std::exp((low + high) / 2);
 }
 
+// The largest number at which `fits` was seen to hold; 0 if none. It holds up to some point.
+template <class Fits>
+double largest(double guess, double most, const Fits& fits) {
+  double low = 0;
+  double high = guess;
+  while (high < most && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  for (int step = 0; step < 200; ++step) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 }  // namespace
 
 double epsilon_of_rho_up(Rho rho, Delta delta) {
@@ -67,18 +87,17 @@ double epsilon_of_rho_up(Rho rho, Delta delta) {
 
 Rho rho_within(Epsilon epsilon, Delta delta) {
   if (delta.value() == 0) return Rho(0);
-  double low = 0;
-  double high = 1;
-  while (high < 1e6 && epsilon_of_rho_up(Rho(high), delta) <= epsilon.value()) {
-    low = high;
-    high *= 2;
-  }
-  for (int step = 0; step < 200; ++step) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (epsilon_of_rho_up(Rho(middle), delta) <= epsilon.value() ? low : high) = middle;
-  }
-  return Rho(low);
+  return Rho(largest(
+      1, 1e6, [&](double rho) { return epsilon_of_rho_up(Rho(rho), delta) <= epsilon.value(); }));
+}
+
+double mu_within(Epsilon epsilon, Delta delta) {
+  if (delta.value() == 0) return 0;
+  return largest(1, 1e3, [&](double mu) {
+    const std::int64_t units = half_square_ratio_units_up(mu, 1, kRhoDecimals);
+    const double charged = sqrt_up(multiply_up(2, from_units_up(units, kRhoDecimals)));
+    return gaussian_delta_up(1, charged, epsilon.value()) <= delta.value();
+  });
 }
 
 }  // namespace shoal::privacy

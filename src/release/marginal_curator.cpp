@@ -6,6 +6,7 @@
 #include <shoal/mechanism/selector.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/random/discrete_gaussian.hpp>
+#include <shoal/random/rounded_normal.hpp>
 #include <shoal/release/marginal_curator.hpp>
 
 #include <cmath>
@@ -33,9 +34,11 @@ double units_down(std::int64_t limit, std::int64_t spent, int decimals) {
 
 // Somebody who comes or goes moves the counts of all cells together by rows_per_unit in L1, hence
 // in L2; somebody exchanged does that twice.
-Event marginal_event(double sigma, const MarginalUnit& unit) {
+Event marginal_event(double sigma, const MarginalUnit& unit, MarginalNoise noise) {
   const auto rows = static_cast<double>(unit.rows_per_unit);
-  const Event once = privacy::event::DiscreteGaussian{sigma, rows, rows};
+  const Event once = noise == MarginalNoise::discrete_gaussian
+                         ? Event(privacy::event::DiscreteGaussian{sigma, rows, rows})
+                         : Event(privacy::event::Gaussian{sigma, rows, rows});
   if (unit.neighbors == Neighbors::add_remove) return once;
   return privacy::event::Repeat{2, once};
 }
@@ -62,24 +65,45 @@ MarginalCurator::MarginalCurator(privacy::Reservation&& reservation, data::Coded
                                                  std::to_string(kMaxRowsPerUnit));
   }
   const Event::Node& node = reservation_.event().node();
-  pure_ = std::holds_alternative<privacy::event::Pure>(node);
-  SHOAL_CHECK(pure_ || std::holds_alternative<privacy::event::Zcdp>(node));
+  if (std::holds_alternative<privacy::event::Pure>(node)) {
+    kind_ = Kind::pure;
+  } else if (std::holds_alternative<privacy::event::Gdp>(node)) {
+    kind_ = Kind::gdp;
+  } else {
+    SHOAL_CHECK(std::holds_alternative<privacy::event::Zcdp>(node));
+  }
   limit_ = price(reservation_.event(), unit.neighbors);
+}
+
+MarginalNoise MarginalCurator::noise() const {
+  return kind_ == Kind::gdp ? MarginalNoise::rounded_gaussian : MarginalNoise::discrete_gaussian;
 }
 
 double MarginalCurator::rho_left() const {
   return units_down(limit_.rho_units, spent_.rho_units, privacy::kRhoDecimals);
 }
 
+double MarginalCurator::half_square_left() const {
+  if (kind_ != Kind::gdp || !limit_.gaussian_units || !spent_.gaussian_units) return 0;
+  return units_down(*limit_.gaussian_units, *spent_.gaussian_units, privacy::kRhoDecimals);
+}
+
 double MarginalCurator::epsilon_left() const {
-  if (!pure_ || !limit_.epsilon_units || !spent_.epsilon_units) return 0;
+  if (kind_ != Kind::pure || !limit_.epsilon_units || !spent_.epsilon_units) return 0;
   return units_down(*limit_.epsilon_units, *spent_.epsilon_units, privacy::kEpsilonDecimals);
 }
 
 bool MarginalCurator::affords(const Event& event) const {
   const privacy::Charge after = add(spent_, price(event, unit_.neighbors));
   if (after.delta_units > limit_.delta_units) return false;
-  if (pure_) return after.epsilon_units && *after.epsilon_units <= *limit_.epsilon_units;
+  switch (kind_) {
+    case Kind::pure:
+      return after.epsilon_units && *after.epsilon_units <= *limit_.epsilon_units;
+    case Kind::gdp:
+      return after.gaussian_units && *after.gaussian_units <= *limit_.gaussian_units;
+    case Kind::zcdp:
+      break;
+  }
   return after.rho_units <= limit_.rho_units;
 }
 
@@ -109,11 +133,17 @@ const std::vector<std::int64_t>& MarginalCurator::counts(data::AttributeSet set)
 }
 
 std::vector<std::int64_t> MarginalCurator::measure(data::AttributeSet set, double sigma) {
-  const random::DiscreteGaussianSampler sampler(sigma);
-  charge(marginal_event(sigma, unit_));
   const auto cells = static_cast<std::size_t>(data::cell_count(sizes(), set));
   std::vector<std::int64_t> noisy(cells);
-  sampler.fill(noisy, bits_);
+  const auto draw = [&](const auto& sampler) {
+    charge(marginal_event(sigma, unit_, noise()));
+    sampler.fill(noisy, bits_);
+  };
+  if (noise() == MarginalNoise::rounded_gaussian) {
+    draw(random::RoundedNormalSampler(sigma));
+  } else {
+    draw(random::DiscreteGaussianSampler(sigma));
+  }
   const std::vector<std::int64_t>& exact = counts(set);
   for (std::size_t i = 0; i < cells; ++i) {
     noisy[i] = static_cast<std::int64_t>(Int128{exact[i]} + noisy[i]);

@@ -2,6 +2,9 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
+#include <shoal/privacy/charge.hpp>
 #include <shoal/privacy/conversion.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/session/synthesis.hpp>
@@ -78,7 +81,7 @@ synth::Workload workload_of(const SynthesisOptions& options, const synth::Domain
 
 SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
   if (options.method == "auto") {
-    if (delta > 0) return SynthesisMethod::aim;
+    if (delta > 0) return SynthesisMethod::graded;
     if (options.public_rows) return SynthesisMethod::mwem;
     refuse(
         "delta is 0, and without it only mwem and blr work, on small domains: give a --delta, or "
@@ -94,7 +97,7 @@ SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
 std::string reason_of(const SynthesisOptions& options, SynthesisMethod method) {
   if (options.method != "auto") return "as asked";
   if (method == SynthesisMethod::mwem) return "there is no delta, and the number of rows is public";
-  return "there is a delta; it adapts to the data, and no other method did better on all tables";
+  return "there is a delta; it adapts to the data, and erred least on most tables measured";
 }
 
 std::int64_t query_count(const SynthesisPlan& plan) {
@@ -158,7 +161,20 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
   plan.event = privacy::event::Pure{plan.epsilon};
 }
 
-void plan_marginals(const SynthesisOptions& options, SynthesisPlan& plan) {
+// The mu of a table of that epsilon and delta. The policy's total is counted by zCDP, which asks a
+// little more of a Gaussian than it costs: who wants all of the total gets what it holds.
+double gaussian_mu(const catalog::Policy& policy, const SynthesisPlan& plan) {
+  const Delta rest(
+      std::max(0.0, numeric::subtract_down(policy.delta.value(), policy.failures_share().value())));
+  const std::int64_t units = numeric::decimal_units_down(
+      privacy::rho_within(policy.epsilon, rest).value(), privacy::kRhoDecimals);
+  const double held =
+      numeric::sqrt_down(2 * numeric::from_units_down(units, privacy::kRhoDecimals));
+  return std::min(held, privacy::mu_within(Epsilon(plan.epsilon), Delta(plan.delta)));
+}
+
+void plan_marginals(const catalog::Policy& policy, const SynthesisOptions& options,
+                    SynthesisPlan& plan) {
   if (plan.delta <= 0) {
     refuse(fmt::format("{} needs a delta above 0: give --delta, or use method mwem",
                        to_string(plan.method)));
@@ -169,7 +185,13 @@ void plan_marginals(const SynthesisOptions& options, SynthesisPlan& plan) {
   }
   plan.max_model_cells =
       static_cast<std::int64_t>(std::floor(options.model_megabytes * kCellsPerMegabyte));
-  const double rho = privacy::rho_within(Epsilon(plan.epsilon), Delta(plan.delta)).value();
+  double rho = privacy::rho_within(Epsilon(plan.epsilon), Delta(plan.delta)).value();
+  plan.event = privacy::event::Zcdp{rho};
+  if (plan.method == SynthesisMethod::graded) {
+    const double mu = gaussian_mu(policy, plan);
+    rho = mu * mu / 2;
+    plan.event = privacy::event::Gdp{mu};
+  }
   synth::MethodOptions limits;
   limits.max_model_cells = plan.max_model_cells;
   if (plan.method == SynthesisMethod::mst) {
@@ -177,7 +199,6 @@ void plan_marginals(const SynthesisOptions& options, SynthesisPlan& plan) {
   } else {
     synth::check_rounds(synth::sizes_of(plan.domain), plan.workload, limits, rho);
   }
-  plan.event = privacy::event::Zcdp{rho};
 }
 
 }  // namespace
@@ -222,7 +243,7 @@ SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptio
   if (plan.explicit_universe()) {
     plan_universe(options, plan);
   } else {
-    plan_marginals(options, plan);
+    plan_marginals(policy, options, plan);
   }
   return plan;
 }

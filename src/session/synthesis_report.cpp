@@ -49,15 +49,18 @@ void add_noise(report::Page& page, const SyntheticTable& table) {
                     plan.size, format_number(plan.epsilon)));
     return;
   }
-  page.paragraph(plan.method == SynthesisMethod::mwem
-                     ? "Each round chose a cell of a marginal by the exponential mechanism and "
-                       "counted it with "
-                       "discrete Laplace noise, whose standard deviation in rows is given."
-                     : "Each cell of these marginals was counted with discrete Gaussian noise of "
-                       "its own, whose "
-                       "standard deviation in rows is given. Those with a scale were chosen by the "
-                       "exponential "
-                       "mechanism with that scale, in steps of the weighted score.");
+  const std::string shape = plan.method == SynthesisMethod::graded ? "rounded" : "discrete";
+  page.paragraph(
+      plan.method == SynthesisMethod::mwem
+          ? "Each round chose a cell of a marginal by the exponential mechanism and "
+            "counted it with "
+            "discrete Laplace noise, whose standard deviation in rows is given."
+          : "Each cell of these marginals was counted with " + shape +
+                " Gaussian noise of "
+                "its own, whose "
+                "standard deviation in rows is given. Those with a scale were chosen by the "
+                "exponential "
+                "mechanism with that scale, in steps of the weighted score.");
   std::vector<std::vector<std::string>> rows;
   for (const synth::SynthesisStep& step : table.synthesis.steps) {
     rows.push_back({std::to_string(rows.size() + 1), name_of(step.set, plan.domain),

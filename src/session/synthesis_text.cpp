@@ -18,6 +18,8 @@ constexpr double kBeta = 0.05;
 const double kMeanAbsolute = std::sqrt(2 / 3.14159265358979323846);  // of a standard normal number
 
 double rho_of(const SynthesisPlan& plan) {
+  if (const auto* gdp = std::get_if<privacy::event::Gdp>(&plan.event.node()))
+    return gdp->mu * gdp->mu / 2;
   const auto* zcdp = std::get_if<privacy::event::Zcdp>(&plan.event.node());
   return zcdp ? zcdp->rho : 0;
 }
@@ -81,9 +83,10 @@ std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy
   for (const auto& column : plan.domain) widest = std::max(widest, column.size());
   return fmt::format(
       "model      at most {} cells\n"
-      "noise      discrete Gaussian, sigma {} at first{}\n"
+      "noise      {} Gaussian, sigma {} at first{}\n"
       "error      about {} rows in all, over the {} cells of the widest column\n",
-      plan.max_model_cells, format_rounded(sigma, 4),
+      plan.max_model_cells, plan.method == SynthesisMethod::graded ? "rounded" : "discrete",
+      format_rounded(sigma, 4),
       plan.method == SynthesisMethod::mst ? "" : "; halved whenever it tells nothing new",
       format_rounded(kMeanAbsolute * sigma * widest, 3), widest);
 }

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 namespace shoal::session {
 namespace {
 
@@ -43,7 +46,11 @@ void write_records(const SyntheticTable& table, const catalog::CsvFormat& format
                    random::BitSource& bits, const std::function<void(std::string_view)>& write) {
   check_synthetic_rows(rows);
   const synth::Domain& domain = table.plan.domain;
-  const synth::CodedRecords records = generate_records(table.synthesis.model, rows, bits);
+  synth::CodedRecords records = generate_records(table.synthesis.model, rows, bits);
+  if (table.plan.method == SynthesisMethod::graded) {
+    const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    refine_records(records, table.synthesis.model, table.plan.workload, threads);
+  }
   std::string text;
   const std::vector<std::size_t>& order = table.column_order;
   for (const std::size_t j : order) {

@@ -18,21 +18,20 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
   Rounds rounds(curator, workload, options);
   const double columns = static_cast<double>(curator.sizes().size());
   const double planned = schedule.rounds_per_column * columns;
-  double sigma = rounds.sigma_for(schedule.measure_share * rounds.rho() / planned);
-  double epsilon = std::sqrt(8 * (1 - schedule.measure_share) * rounds.rho() / planned);
+  double round = rounds.rho() / planned;  // of the budget
+  double sigma = rounds.sigma_for(schedule.measure_share * round);
   for (const Candidate& candidate : rounds.candidates()) {
     if (candidate.set.size() == 1) rounds.measure(candidate.set, sigma, 0);
   }
   rounds.fit(options.fit);
   for (bool last = false; !last;) {
-    const double round_rho = rounds.measure_rho(sigma) + epsilon * epsilon / 8;
-    if (rounds.rho_left() < 2 * round_rho) {
+    if (rounds.rho_left() < 2 * round) {
       // Whatever is left goes into this round: one choice and one measurement.
-      const double left = rounds.spendable(2);
-      sigma = rounds.sigma_for(schedule.measure_share * left);
-      epsilon = std::sqrt(8 * (1 - schedule.measure_share) * left);
+      round = rounds.spendable(2);
       last = true;
     }
+    sigma = rounds.sigma_for(schedule.measure_share * round);
+    const double epsilon = rounds.choice_epsilon_for((1 - schedule.measure_share) * round);
     const auto limit = static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) *
                                                  (last ? 1.0 : rounds.share_spent()));
     const std::vector<Candidate> fitting = rounds.that_fit(limit);
@@ -48,10 +47,7 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
     rounds.measure(sets[chosen], sigma, rounds.last_scale());
     rounds.fit(last ? options.final_fit : options.fit);
     const std::vector<double> now = rounds.model().marginal(sets[chosen]);
-    if (distance(now, expected[chosen]) <= penalties[chosen]) {
-      sigma /= 2;
-      epsilon *= 2;
-    }
+    if (distance(now, expected[chosen]) <= penalties[chosen]) round *= 4;  // half the noise
   }
   return std::move(rounds).finish();
 }

@@ -3,12 +3,12 @@
 #include <shoal/synth/graded.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace shoal::synth {
 namespace {
 
-constexpr std::array<double, 3> kShrinkage = {0.0003, 0.01, 0.3};
+// A scale of 2.5 for logarithms of odds, the weakly informative one of Gelman et al. (2008).
+constexpr double kPriorVariance = 2.5 * 2.5;
 constexpr int kIterations = 3000;
 
 }  // namespace
@@ -16,7 +16,7 @@ constexpr int kIterations = 3000;
 Synthesis graded(release::MarginalCurator& curator, const Workload& workload,
                  const MethodOptions& options) {
   MethodOptions mine = options;
-  mine.final_fit.shrinkage = kShrinkage;
+  mine.final_fit.prior_variance = kPriorVariance;
   // It starts from the optimum of another objective, which is far from its own.
   mine.final_fit.max_iterations = std::max(mine.final_fit.max_iterations, kIterations);
   return adaptive_rounds(curator, workload, mine, {});

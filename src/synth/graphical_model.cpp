@@ -29,6 +29,11 @@ void check(std::span<const std::uint32_t> sizes, std::span<const NoisyMarginal> 
     throw Error(ErrorCode::invalid_argument,
                 "a shrinkage of " + format_number(weight) + " is out of range: give one above 0");
   }
+  if (options.prior_variance && !(*options.prior_variance > 0)) {
+    throw Error(ErrorCode::invalid_argument, "a prior variance of " +
+                                                 format_number(*options.prior_variance) +
+                                                 " is out of range: give one above 0");
+  }
   for (const NoisyMarginal& marginal : marginals) {
     const std::int64_t cells = data::cell_count(sizes, marginal.set);
     if (static_cast<std::int64_t>(marginal.counts.size()) != cells || !(marginal.sigma > 0)) {
@@ -39,11 +44,27 @@ void check(std::span<const std::uint32_t> sizes, std::span<const NoisyMarginal> 
   }
 }
 
-SolverOptions solver_options(const FitOptions& options, std::size_t cells) {
+// w of a part.
+double weight_of(const Component& part, double total, const FitOptions& options) {
+  if (options.prior_variance) {
+    return static_cast<double>(part.target.size()) / (total * *options.prior_variance);
+  }
+  return options.shrinkage[std::min<std::size_t>(part.set.size(), 3) - 1];
+}
+
+SolverOptions solver_options(const FitOptions& options, std::span<const Component> parts,
+                             double total, std::size_t cells) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
-  // The dual is in units of log-likelihood times the shrinkage.
-  const double unit = *std::min_element(options.shrinkage.begin(), options.shrinkage.end());
+  // The dual is in units of log-likelihood times the shrinkage, which a cell has of its part.
+  double sum = 0;
+  double all = 0;
+  for (const Component& part : parts) {
+    const auto size = static_cast<double>(part.target.size());
+    sum += size * weight_of(part, total, options);
+    all += size;
+  }
+  const double unit = sum / all;
   solver.tolerance = options.tolerance * static_cast<double>(cells) * unit;
   return solver;
 }
@@ -67,8 +88,7 @@ class Dual {
       size_ += cells;
     }
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      const std::size_t order = std::min<std::size_t>(parts[p].set.size(), 3) - 1;
-      const double ridge = options.shrinkage[order] / parts[p].precision;
+      const double ridge = weight_of(parts[p], total, options) / parts[p].precision;
       shares_.push_back({ridge, std::vector<double>(parts[p].target.size())});
       for (std::size_t holder = 0; holder < largest.size(); ++holder) {
         if (!parts[p].set.within(largest[holder])) continue;
@@ -82,7 +102,6 @@ class Dual {
   }
 
   std::size_t size() const { return size_; }
-
   double value(std::span<const double> point, std::span<double> gradient) {
     for (std::size_t r = 0; r < potentials_.size(); ++r) {
       const auto from = point.subspan(begins_[r], potentials_[r].size());
@@ -229,7 +248,7 @@ GraphicalModel GraphicalModel::fit(std::vector<std::uint32_t> sizes,
       minimise([&](std::span<const double> at,
                    std::span<double> gradient) { return dual.value(at, gradient); },
                [&](std::span<double> values) { dual.diagonal(values); }, point,
-               solver_options(options, point.size()));
+               solver_options(options, parts, model.total_, point.size()));
   model.report_ = {result.iterations, result.converged, result.promise};
   std::vector<double> gradient(point.size());
   dual.value(point, gradient);  // the tables of the point that was settled on

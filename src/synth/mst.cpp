@@ -3,7 +3,6 @@
 #include <shoal/base/error.hpp>
 #include <shoal/synth/mst.hpp>
 
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -69,7 +68,7 @@ Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options) {
   std::vector<AttributeSet> pairs;
   for (const WorkloadMarginal& one : all_marginals(columns, 2)) pairs.push_back(one.set);
   const auto expected = rounds.model().marginals(pairs, options.threads);
-  const double epsilon = std::sqrt(8 * third / edges);
+  const double epsilon = rounds.choice_epsilon_for(third / edges);
   Forest forest(columns);
   std::vector<AttributeSet> tree;
   std::vector<double> scales;

@@ -27,6 +27,8 @@ constexpr std::int64_t kMaxCandidateCells = std::int64_t{1} << 27;
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 32;
 // A hundred units of a charge, so that rounding up costs a hundredth at most.
 constexpr double kLeastRoundRho = 1e-13;
+// More tells nothing more, and Gaussian charges end a little above.
+constexpr double kMaxChoiceEpsilon = 300;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
@@ -94,14 +96,19 @@ Rounds::Rounds(release::MarginalCurator& curator, const Workload& workload,
       options_(options),
       candidates_(downward_closure(workload)),
       model_(curator.sizes()),
-      rho_(curator.rho_left()) {
+      rho_(rho_left()) {
   check_rounds(curator.sizes(), workload, options, rho_);
   curator.prepare(askable(curator.sizes(), candidates_, options.max_model_cells));
 }
 
+double Rounds::rho_left() const {
+  return curator_.noise() == release::MarginalNoise::rounded_gaussian ? curator_.half_square_left()
+                                                                      : curator_.rho_left();
+}
+
 double Rounds::spendable(int steps) const {
   // Each step's charge is rounded up to a unit, as is what computing its noise may have lost.
-  return curator_.rho_left() * (1 - 1e-9) - 2e-15 * steps;
+  return rho_left() * (1 - 1e-9) - 2e-15 * steps;
 }
 
 double sigma_within(double rho, const release::MarginalUnit& unit) {
@@ -119,8 +126,14 @@ double mst_sigma(std::size_t columns, double rho, const release::MarginalUnit& u
   return sigma_within(rho / 3 / static_cast<double>(columns), unit);
 }
 
-double Rounds::measure_rho(double sigma) const {
-  return moves(curator_.unit()) / (2 * sigma * sigma);
+// A choice of bounded range epsilon is as Gaussian as what is epsilon / 2-private, whose mu / 2 is
+// the normal quantile of 1 / (1 + e^(-epsilon / 2)) (src/privacy/charge.proof.md).
+double Rounds::choice_epsilon_for(double rho) const {
+  if (curator_.noise() == release::MarginalNoise::discrete_gaussian) return std::sqrt(8 * rho);
+  const double at = std::sqrt(rho) / 2;  // mu / 2, in the units of erf
+  const double both = std::erf(at);
+  const double rest = both < 0.5 ? std::log1p(-both) : std::log(std::erfc(at));
+  return std::min(kMaxChoiceEpsilon, 2 * (std::log1p(both) - rest));
 }
 
 double Rounds::sigma_for(double rho) const { return sigma_within(rho, curator_.unit()); }

@@ -19,8 +19,9 @@ class Rounds {
  public:
   Rounds(release::MarginalCurator& curator, const Workload& workload, const MethodOptions& options);
 
+  // The budget, in rho if the reserved event is `zcdp` and in mu^2 / 2 if it is `gdp`.
   double rho() const { return rho_; }
-  double rho_left() const { return curator_.rho_left(); }
+  double rho_left() const;
   // What so many more steps may cost together.
   double spendable(int steps) const;
   double share_spent() const { return 1 - rho_left() / rho_; }
@@ -28,9 +29,9 @@ class Rounds {
   const GraphicalModel& model() const { return model_; }
   const std::vector<std::uint32_t>& sizes() const { return curator_.sizes(); }
 
-  // The rho of one measurement, and of one choice at this epsilon.
-  double measure_rho(double sigma) const;
+  // What one measurement and one choice may have for so much.
   double sigma_for(double rho) const;
+  double choice_epsilon_for(double rho) const;
 
   void measure(data::AttributeSet set, double sigma, double choice_scale);
   void fit(const FitOptions& options);

@@ -55,7 +55,7 @@ constexpr const char* kCommand = "shoal synthesize people.toml --epsilon 8 --del
 TEST_F(Synthesize, ExplainsAndMakesRecordsAndAReport) {
   const Ran plan = shell(std::string(kCommand) + " --explain");
   EXPECT_EQ(plan.status, 0) << plan.errors;
-  EXPECT_NE(plan.output.find("method     aim"), std::string::npos);
+  EXPECT_NE(plan.output.find("method     graded"), std::string::npos);
   EXPECT_NE(plan.output.find("sigma"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "l.db"));
   const Ran json_plan = shell(std::string(kCommand) + " --explain --format json");

@@ -4,8 +4,10 @@
 //
 // Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2,
 // w3 (shrinkage of main effects, pairs and more, for aim and mst), f1, f2, f3 (the same in the last
-// fit alone; 0: as before), rows (0: as many as the table),
-// ways, steps (1: list what was measured).
+// fit alone; 0: as before), rows (0: as many as the table), refine (1: refine the records; as
+// graded does unless it is 0), ways, steps (1: list what was measured).
+//
+// aim and mst are paid for as zcdp, graded as gdp, each within epsilon and delta.
 //
 // The table has a header and codes; the domain maps each column to its size. The error is the mean,
 // over all marginals of `ways` columns, of the L1 distance of the normalised tables, not halved,
@@ -121,9 +123,11 @@ int main(int argc, char** argv) {
   const double epsilon = std::strtod(argv[4], nullptr);
   const double delta = std::strtod(argv[5], nullptr);
   const int runs = std::atoi(argv[6]);
-  std::map<std::string, double> option{{"cells", 131072}, {"threads", 2}, {"tolerance", 1e-2},
-                                       {"w1", 0.002},     {"w2", 0.002},  {"w3", 0.002},
-                                       {"rows", 0},       {"ways", 3},    {"steps", 0}};
+  std::map<std::string, double> option{{"cells", 131072},   {"threads", 2},
+                                       {"tolerance", 1e-2}, {"w1", 0.002},
+                                       {"w2", 0.002},       {"w3", 0.002},
+                                       {"rows", 0},         {"ways", 3},
+                                       {"steps", 0},        {"refine", method == "graded" ? 1 : 0}};
   for (int i = 7; i < argc; ++i) {
     const std::string text = argv[i];
     const std::size_t equals = text.find('=');
@@ -146,8 +150,12 @@ int main(int argc, char** argv) {
     ledger.open_account(test::account_of(kMaxEpsilon, 1e-3));
     ledger::Request request = test::request_of("key", 1);
     request.budget = {Epsilon(kMaxEpsilon), Delta(1e-3)};
-    request.event =
-        privacy::event::Zcdp{privacy::rho_within(Epsilon(epsilon), Delta(delta)).value()};
+    if (method == "graded") {
+      request.event = privacy::event::Gdp{privacy::mu_within(Epsilon(epsilon), Delta(delta))};
+    } else {
+      request.event =
+          privacy::event::Zcdp{privacy::rho_within(Epsilon(epsilon), Delta(delta)).value()};
+    }
     privacy::Reservation reservation = test::reserve(ledger, request);
     reservation.touch();
 
@@ -167,7 +175,10 @@ int main(int argc, char** argv) {
     const synth::Synthesis result = synthesise(method, curator, workload, options);
     const auto rows = option["rows"] > 0 ? static_cast<std::int64_t>(option["rows"])
                                          : static_cast<std::int64_t>(source.columns[0].size());
-    const synth::CodedRecords records = synth::generate_records(result.model, rows, bits);
+    synth::CodedRecords records = synth::generate_records(result.model, rows, bits);
+    if (option["refine"] > 0) {
+      synth::refine_records(records, result.model, workload, options.threads);
+    }
     const double used = cpu_seconds() - cpu;
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

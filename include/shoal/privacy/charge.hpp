@@ -24,8 +24,9 @@ inline constexpr int kDeltaDecimals = 18;
 
 // Which accountant made a stored charge. A new one re-prices the stored events; it never edits
 // them. The first had neither delta nor Gaussian charges, and took every sensitivity to be the one
-// under the relation of the account.
-inline constexpr int kAccountantVersion = 2;
+// under the relation of the account. The second charged `exponential` as Gaussian what anything
+// pure of that epsilon is.
+inline constexpr int kAccountantVersion = 3;
 
 struct Charge {
   std::optional<std::int64_t> epsilon_units = 0;  // empty: no finite pure bound

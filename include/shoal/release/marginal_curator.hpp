@@ -5,7 +5,10 @@
 // Invariants:
 // - Every measurement and choice is charged before any noise is drawn. One that does not fit is
 //   refused, and costs nothing.
-// - The reserved event says which charge counts: `zcdp` the rho, `pure` the epsilon.
+// - The reserved event says which charge counts: `zcdp` the rho, `gdp` half the square of mu,
+// `pure`
+//   the epsilon. It says which noise is drawn too: discrete Gaussian, and for `gdp` the rounded
+//   one.
 // - All noise is exact and all scores are exact integers. Refusals depend on public facts only.
 #pragma once
 
@@ -43,23 +46,31 @@ struct MarginalUnit {
   Neighbors neighbors = Neighbors::add_remove;
 };
 
+// Discrete Gaussian noise is not Gaussian to the accountant; rounded it is, on whole counts.
+enum class MarginalNoise { discrete_gaussian, rounded_gaussian };
+
 // What one measurement with noise of this sigma in every cell costs, and one choice at this scale
 // (in score steps) among candidates of at most this weight.
-privacy::Event marginal_event(double sigma, const MarginalUnit& unit);
+privacy::Event marginal_event(double sigma, const MarginalUnit& unit,
+                              MarginalNoise noise = MarginalNoise::discrete_gaussian);
 privacy::Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit& unit);
 
 class MarginalCurator {
  public:
-  // Takes a reservation that was touched, of a `zcdp` or a `pure` event. Keeps a reference to
-  // `bits`. Throws internal otherwise, and invalid_argument for a unit without rows.
+  // Takes a reservation that was touched, of a `zcdp`, a `gdp` or a `pure` event. Keeps a reference
+  // to `bits`. Throws internal otherwise, and invalid_argument for a unit without rows.
   MarginalCurator(privacy::Reservation&& reservation, data::CodedTable&& table, MarginalUnit unit,
                   int threads, random::BitSource& bits);
 
   // Public.
   const std::vector<std::uint32_t>& sizes() const { return table_.sizes(); }
   const MarginalUnit& unit() const { return unit_; }
-  double rho_left() const;      // rounded down
-  double epsilon_left() const;  // rounded down; 0 if the reserved event is `zcdp`
+  MarginalNoise noise() const;
+  // All rounded down. `half_square` is of mu^2 / 2, and 0 unless the reserved event is `gdp`;
+  // epsilon is 0 unless it is `pure`.
+  double rho_left() const;
+  double half_square_left() const;
+  double epsilon_left() const;
 
   // Counts these marginals in one pass; others are counted when they are asked for.
   void prepare(std::span<const data::AttributeSet> sets);
@@ -67,8 +78,8 @@ class MarginalCurator {
   // Whether the charge of this event still fits.
   bool affords(const privacy::Event& event) const;
 
-  // The counts of a marginal, each with discrete Gaussian noise of its own. Throws budget_exceeded
-  // if that does not fit.
+  // The counts of a marginal, each with noise of its own. Throws budget_exceeded if that does not
+  // fit.
   std::vector<std::int64_t> measure(data::AttributeSet set, double sigma);
 
   // Which candidate the exponential mechanism with this scale chooses. Throws budget_exceeded if
@@ -88,7 +99,7 @@ class MarginalCurator {
   MarginalUnit unit_;
   int threads_;
   random::BitSource& bits_;
-  bool pure_ = false;
+  enum class Kind { zcdp, gdp, pure } kind_ = Kind::zcdp;
   privacy::Charge limit_;
   privacy::Charge spent_;
   std::vector<data::MarginalTables> tables_;

@@ -1,16 +1,20 @@
-// Our own method: the rounds of AIM as they are, and a last estimate that shrinks what noise
-// drowns. Main effects hardly, interactions of pairs more, those of three columns most: each in
-// units of its own noise (graphical_model.hpp). The estimates between the rounds are AIM's: if they
-// shrank too, noise would be halved too early, as a model that hardly moves looks as if nothing
-// more were to be learnt. The weights are constants, chosen once on public data; nothing private
-// sets them. On other tables the error was below AIM's and above it (docs/performance.md).
+// Our own method: the rounds of AIM, with three differences.
+// - It is meant to be paid for as `gdp`: Gaussian noise, rounded, costs exactly its mu, so the same
+//   epsilon and delta buy less noise than by zCDP (src/release/marginal_curator.proof.md). With a
+//   `zcdp` reservation it works too.
+// - The last estimate takes every log-linear effect for normal, of mean 0 and one public variance.
+//   What an effect is shrunk by then follows from its noise, its cells and the number of rows:
+//   interactions that noise drowns are shrunk most (graphical_model.hpp). The estimates between the
+//   rounds are AIM's: if they shrank too, noise would be halved too early, as a model that hardly
+//   moves looks as if nothing more were to be learnt.
+// - Records are refined (refine_records in records.hpp); that is up to whoever draws them.
 #pragma once
 
 #include <shoal/synth/marginal_methods.hpp>
 
 namespace shoal::synth {
 
-// Throws as aim does. The shrinkage of `options.final_fit` is not looked at.
+// Throws as aim does. The shrinkage and the prior of `options.final_fit` are not looked at.
 Synthesis graded(release::MarginalCurator& curator, const Workload& workload,
                  const MethodOptions& options);
 

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct NoisyMarginal {
 struct FitOptions {
   // w above, for main effects, for pairs and for three columns or more: above 0.
   std::array<double, 3> shrinkage = {0.002, 0.002, 0.002};
+  // If given, w is instead the number of a part's cells / (n variance): a prior under which the
+  // entries of log-linear tables are normal, of mean 0 and this variance. (Where cells expect n /
+  // cells rows each, the optimum is the mode of the posterior: an entry t moves a count by t n /
+  // cells, so the mode leaves a residual of t sigma^2 cells / (n variance), and this estimate one
+  // of t sigma^2 w.) Above 0.
+  std::optional<double> prior_variance;
   int max_iterations = 300;
   // Stop when the next step promises less than this fraction of a unit of log-likelihood for each
   // measured cell.
@@ -57,8 +64,8 @@ class GraphicalModel {
   ~GraphicalModel();
 
   // Throws invalid_argument for no marginals, a sigma that is not positive, tables of the wrong
-  // size, and a shrinkage that is not positive. The total is the best linear estimate from all of
-  // them.
+  // size, and a shrinkage or prior variance that is not positive. The total is the best linear
+  // estimate from all of them.
   static GraphicalModel fit(std::vector<std::uint32_t> sizes,
                             std::span<const NoisyMarginal> marginals, const FitOptions& options,
                             const GraphicalModel* start = nullptr);

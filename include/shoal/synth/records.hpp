@@ -9,6 +9,7 @@
 
 #include <shoal/random/bit_source.hpp>
 #include <shoal/synth/graphical_model.hpp>
+#include <shoal/synth/workload.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -23,5 +24,17 @@ inline constexpr std::int64_t kMaxSyntheticRows = 1'000'000'000;
 // Throws invalid_argument unless 1 <= rows <= kMaxSyntheticRows.
 CodedRecords generate_records(const GraphicalModel& model, std::int64_t rows,
                               random::BitSource& bits);
+
+// Lets every record take, column after column, the value that brings the workload's marginals of
+// all records nearest to the source's, as far as the model knows them: in L1 norm by weight, on
+// average over counts that are Poisson with the model's means. Rounding to whole rows is shared out
+// over all marginals by it. A value that is nearly nowhere to be expected becomes rarer still, and
+// expected counts are no longer the model's.
+//
+// Marginals of more than 2^22 cells, and those beyond 2^26 cells in all, are not looked at; rows
+// beyond some 2^34 looks at a cell stay as they were drawn. Uses no randomness. Throws
+// invalid_argument for a workload that does not fit the columns.
+void refine_records(CodedRecords& records, const GraphicalModel& model, const Workload& workload,
+                    int threads);
 
 }  // namespace shoal::synth

@@ -1,4 +1,6 @@
 // Charges: integers, rounded up, exact where the parameters are.
+#include "support/formula_rows.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/units.hpp>
 #include <shoal/privacy/charge.hpp>
@@ -138,6 +140,46 @@ TEST(Charge, BoundedRangeIsAnEighthOfTheSquare) {
   EXPECT_EQ(price(event::Exponential{7.5}).rho_units, 7'031'250'000'000'000);
   EXPECT_EQ(price(event::Exponential{64}).rho_units, price(event::Pure{64}).rho_units);
   EXPECT_EQ(price(event::Exponential{1000}).rho_units, price(event::Pure{1000}).rho_units);
+}
+
+TEST(Charge, BoundedRangeIsGaussianAsHalfOfPure) {
+  for (const test::FormulaRow& row : test::formula_rows("bounded_range_mu")) {
+    const double mu = mu_of(price(event::Exponential{row.first}));
+    EXPECT_GE(mu, row.value * (1 - 1e-15)) << row.name;
+    EXPECT_NEAR(mu, row.value, row.tolerance * row.value) << row.name;
+  }
+  EXPECT_EQ(price(event::Exponential{0}).gaussian_units, 0);
+  EXPECT_GE(price(event::Exponential{5e-324}).gaussian_units, 1);
+  EXPECT_EQ(price(event::Exponential{401}).gaussian_units, std::nullopt);
+}
+
+// The most powerful tests of the worst pairs of bounded range, over all t: each stays above the
+// curve of the Gaussian that is charged, and one of them would not if it were a thousandth less.
+TEST(Charge, BoundedRangeIsNoEasierToTellApartThanItsGaussian) {
+  const auto upper_tail = [](double x) { return std::erfc(x / std::sqrt(2.0)) / 2; };
+  const auto threshold = [&](double tail) {
+    double low = -40;
+    double high = 40;
+    for (int i = 0; i < 100; ++i) {
+      const double middle = (low + high) / 2;
+      (upper_tail(middle) > tail ? low : high) = middle;
+    }
+    return low;
+  };
+  for (const double epsilon : {0.05, 1.0, 4.0, 12.0}) {
+    const double mu = mu_of(price(event::Exponential{epsilon}));
+    bool beyond = false;
+    for (int i = 1; i < 400; ++i) {
+      const double t = epsilon * i / 400;
+      const double high = std::expm1(t - epsilon) / std::expm1(-epsilon);
+      const double low = std::expm1(t) / std::expm1(epsilon);  // 1 - high
+      // False positives, and then false negatives: of the pair, and of the Gaussian.
+      const double at = threshold(std::exp(-t) * high);
+      EXPECT_GE(low, (1 - 1e-9) * upper_tail(mu - at)) << epsilon << " " << t;
+      beyond = beyond || low < upper_tail(0.999 * mu - at);
+    }
+    EXPECT_TRUE(beyond) << epsilon;
+  }
 }
 
 // Renyi divergence of the worst pair of bounded range epsilon: two outcomes whose losses are t and

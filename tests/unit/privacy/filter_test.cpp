@@ -1,4 +1,5 @@
 // Conversion and filter: against independent values, and where a spend just fits.
+#include "support/formula_rows.hpp"
 #include "support/golden.hpp"
 
 #include <shoal/base/error.hpp>
@@ -264,6 +265,21 @@ TEST(Filter, TheSmallerBudgetKeepsWhatIsFixed) {
 TEST(Filter, RulesHaveNames) {
   for (const Rule rule : {Rule::zcdp, Rule::gaussian}) EXPECT_EQ(parse_rule(to_string(rule)), rule);
   EXPECT_THROW(parse_rule("renyi"), Error);
+}
+
+// What mu_within gives is nearly all that the rule `gaussian` accepts, and fits as it is charged.
+TEST(Conversion, MuWithinIsWhatTheGaussianRuleHolds) {
+  for (const test::FormulaRow& row : test::formula_rows("mu_within")) {
+    const Epsilon epsilon(row.first);
+    const Delta delta(row.at);
+    const double mu = mu_within(epsilon, delta);
+    EXPECT_LE(mu, row.value * (1 + 1e-15)) << row.name;
+    EXPECT_NEAR(mu, row.value, row.tolerance * row.value) << row.name;
+    const Budget budget{epsilon, delta, Delta(0), Rule::gaussian};
+    EXPECT_TRUE(fits(budget, price(event::Gdp{mu}))) << row.name;
+    EXPECT_FALSE(fits(budget, price(event::Gdp{mu * (1 + 1e-9)})));
+  }
+  EXPECT_EQ(mu_within(Epsilon(1), Delta(0)), 0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <shoal/mechanism/exponential_mechanism.hpp>
 #include <shoal/mechanism/selector.hpp>
 #include <shoal/random/discrete_gaussian.hpp>
+#include <shoal/random/rounded_normal.hpp>
 #include <shoal/release/marginal_curator.hpp>
 
 #include <cmath>
@@ -26,6 +27,10 @@ class MarginalCuratorTest : public test::CuratorTest {
   MarginalCurator curator(double rho, random::BitSource& bits, MarginalUnit unit = {}) {
     return MarginalCurator(reserve(privacy::event::Zcdp{rho}, unit.neighbors),
                            coded_table(kSizes, kRows), unit, 2, bits);
+  }
+  MarginalCurator gaussian(double mu, random::BitSource& bits, MarginalUnit unit = {}) {
+    return MarginalCurator(reserve(privacy::event::Gdp{mu}), coded_table(kSizes, kRows), unit, 2,
+                           bits);
   }
 };
 
@@ -112,6 +117,47 @@ TEST_F(MarginalCuratorTest, ChoosesAsTheExponentialMechanismOfTheScoresDoes) {
     const mechanism::ExponentialMechanism spec{700.5};
     EXPECT_EQ(mine.choose(candidates, 700.5), mechanism::select(spec, scores, same).front());
   }
+}
+
+TEST_F(MarginalCuratorTest, AGaussianReservationDrawsRoundedNoise) {
+  const std::vector<std::int64_t> first_and_second = {0, 1, 1, 1, 0, 3};
+  test::SeededSource expected_bits(5);
+  std::vector<std::int64_t> noise(6);
+  random::RoundedNormalSampler(3.5).fill(noise, expected_bits);
+  test::SeededSource bits(5);
+  MarginalCurator mine = gaussian(1, bits);
+  EXPECT_EQ(mine.noise(), MarginalNoise::rounded_gaussian);
+  const auto noisy = mine.measure(AttributeSet::of({0, 1}), 3.5);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(noisy[i], first_and_second[i] + noise[i]) << i;
+}
+
+// The squares of all mu never exceed the square that was reserved, under either relation.
+TEST_F(MarginalCuratorTest, AGaussianReservationPaysSquaresOfMu) {
+  test::SeededSource bits(1);
+  const std::vector<std::int64_t> expected(2);
+  const std::vector<MarginalCandidate> candidates = {{AttributeSet::of({0}), expected, 0, 5},
+                                                     {AttributeSet::of({2}), expected, 0, 2}};
+  MarginalCurator mine = gaussian(0.5, bits);
+  EXPECT_NEAR(mine.half_square_left(), 0.125, 1e-12);
+  mine.measure(AttributeSet::of({0}), 10);  // mu = 0.1
+  EXPECT_NEAR(mine.half_square_left(), 0.125 - 0.005, 1e-12);
+  mine.choose(candidates, 2 * 5 * 256 / 0.5);  // epsilon 0.5: mu = 0.312979499481629703
+  const double left = 0.125 - 0.005 - 0.312979499481629703 * 0.312979499481629703 / 2;
+  EXPECT_NEAR(mine.half_square_left(), left, 1e-12);
+  EXPECT_EQ(code_of([&] { mine.choose(candidates, 2 * 5 * 256 / 0.625); }),
+            ErrorCode::budget_exceeded);
+  const double sigma = 1 / std::sqrt(2 * left);
+  EXPECT_EQ(code_of([&] { mine.measure(AttributeSet::of({1}), sigma * (1 - 1e-9)); }),
+            ErrorCode::budget_exceeded);
+  EXPECT_NEAR(mine.half_square_left(), left, 1e-12);
+  mine.measure(AttributeSet::of({1}), sigma * (1 + 1e-9));
+  EXPECT_LT(mine.half_square_left(), 1e-9);
+
+  MarginalCurator exchange = gaussian(1, bits, {3, Neighbors::replace_one});
+  exchange.measure(AttributeSet::of({0}), 10);  // mu = sqrt(2) 3 / 10
+  EXPECT_NEAR(exchange.half_square_left(), 0.5 - 0.09, 1e-12);
+  exchange.choose(candidates, 2 * 5 * 256 * 6 / 0.5);
+  EXPECT_NEAR(exchange.half_square_left(), 0.5 - 0.09 - (0.12 - left), 1e-9);
 }
 
 TEST_F(MarginalCuratorTest, RefusesWhatWasNotReservedForIt) {

@@ -6,6 +6,7 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/privacy/conversion.hpp>
 #include <shoal/session/session.hpp>
 
 #include <fmt/format.h>
@@ -83,8 +84,8 @@ class SynthesisTest : public testing::Test {
 TEST_F(SynthesisTest, APlanTouchesNothing) {
   const Session session(policy_);
   const SynthesisPlan plan = session.explain_synthesis(options("auto"));
-  EXPECT_EQ(plan.method, SynthesisMethod::aim);
-  EXPECT_TRUE(std::holds_alternative<privacy::event::Zcdp>(plan.event.node()));
+  EXPECT_EQ(plan.method, SynthesisMethod::graded);
+  EXPECT_TRUE(std::holds_alternative<privacy::event::Gdp>(plan.event.node()));
   EXPECT_EQ(plan.workload.size(), 1u);
   EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos);
   EXPECT_FALSE(session.budget().opened);
@@ -118,6 +119,29 @@ TEST_F(SynthesisTest, EveryMethodLearnsTheTableAndIsPaidOnce) {
     EXPECT_EQ(again.synthesis.steps.size(), first.synthesis.steps.size());
     EXPECT_EQ(session.budget().epsilon_spent, after);
   }
+}
+
+// The total is counted by zCDP, and a table paid for as a Gaussian must still be able to take all
+// of it; where there is more, the table has the noise of its own epsilon and delta.
+TEST_F(SynthesisTest, AGaussianTableMayTakeTheWholeBudget) {
+  const auto mu = [&](const Session& session) {
+    const SynthesisPlan plan = session.explain_synthesis(options("graded"));
+    return std::get<privacy::event::Gdp>(plan.event.node()).mu;
+  };
+  const double free = mu(Session(policy_));
+  EXPECT_EQ(free, privacy::mu_within(Epsilon(3), Delta(1e-6)));
+  std::string policy = read_file(policy_);
+  const std::string total = "epsilon = 9\ndelta = 1e-5\nmax_epsilon_per_query = 4";
+  policy.replace(policy.find(total), total.size(), "epsilon = 3\ndelta = 1e-6");
+  write_file_durably(policy_, policy, IfExists::replace);
+  Session session(policy_);
+  EXPECT_LT(mu(session), free);
+  EXPECT_GT(mu(session), 0.9 * free);
+  test::SeededSource bits(3);
+  EXPECT_GT(session.synthesize(options("graded"), "", {}, bits).synthesis.steps.size(), 3u);
+  EXPECT_LE(session.budget().epsilon_spent, 3);
+  EXPECT_EQ(test::code_of([&] { session.synthesize(options("graded"), "again", {}, bits); }),
+            ErrorCode::budget_exceeded);
 }
 
 TEST_F(SynthesisTest, RecordsHaveTheSchemaOfTheSource) {
@@ -178,7 +202,9 @@ TEST_F(SynthesisTest, RefusesBeforeAnythingIsSpent) {
   EXPECT_EQ(code([](auto& o) { o.delta = 1e-3; }), refused_by_policy);
   EXPECT_EQ(code([](auto& o) { o.epsilon = 5; }), refused_by_policy);
   EXPECT_EQ(code([](auto& o) { o.epsilon = 0; }), invalid_argument);
-  EXPECT_EQ(code([](auto& o) { o.epsilon = 1e-6; }), invalid_argument);
+  const auto tiny = [](auto& o) { o.epsilon = o.delta = 1e-8; };
+  EXPECT_EQ(code(tiny), invalid_argument);
+  EXPECT_EQ(code([&](auto& o) { tiny(o), o.method = "aim"; }), invalid_argument);
   EXPECT_EQ(code([](auto& o) { o.model_megabytes = 0.00001; }), invalid_argument);
   EXPECT_EQ(code([](auto& o) { o.method = "mwem"; }), invalid_argument);  // no public rows
   EXPECT_EQ(code([](auto& o) {

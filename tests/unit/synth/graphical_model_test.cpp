@@ -229,6 +229,47 @@ TEST(GraphicalModelTest, FitsTheRegularisedOptimum) {
   }
 }
 
+// With a prior, the residual of each part is its log-linear table times sigma^2 cells / (n
+// variance): here of one column and of a pair, from the joint density.
+TEST(GraphicalModelTest, APriorLeavesResidualsInProportionToTheEffects) {
+  const std::vector<std::uint32_t> sizes = {3, 4};
+  const AttributeSet both = AttributeSet::of({0, 1});
+  const double sigma = 30;
+  const std::vector<double> counts = {120, 40, 260, 90, 310, 75, 20, 55, 10, 190, 60, 150};
+  FitOptions options;
+  options.prior_variance = 0.7;
+  options.tolerance = 1e-12;
+  options.max_iterations = 2000;
+  const GraphicalModel model = GraphicalModel::fit(sizes, {{{both, sigma, counts}}}, options);
+  EXPECT_TRUE(model.report().converged);
+  const auto joint = model.marginal(both);
+  std::vector<double> residual(12);
+  std::vector<double> logs(12);
+  for (std::size_t i = 0; i < 12; ++i) {
+    residual[i] = counts[i] - joint[i];
+    logs[i] = std::log(joint[i]);
+  }
+  const auto effect = [](const std::vector<double>& table, std::size_t r, std::size_t c) {
+    double row = 0;
+    double column = 0;
+    double all = 0;
+    for (std::size_t i = 0; i < 12; ++i) {
+      if (i / 4 == r) row += table[i] / 4;
+      if (i % 4 == c) column += table[i] / 3;
+      all += table[i] / 12;
+    }
+    return table[4 * r + c] - row - column + all;
+  };
+  const double expected = sigma * sigma * 12 / (model.total() * 0.7);
+  for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t c = 0; c < 4; ++c) {
+      EXPECT_NEAR(effect(residual, r, c), expected * effect(logs, r, c), 1e-3) << r << " " << c;
+    }
+  }
+  options.prior_variance = 0;
+  EXPECT_THROW(GraphicalModel::fit(sizes, {{{both, sigma, counts}}}, options), Error);
+}
+
 TEST(GraphicalModelTest, ReproducesConsistentMarginals) {
   const auto potentials = random_potentials(9, 2);
   const BruteForce truth = brute_force(potentials);

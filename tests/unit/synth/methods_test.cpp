@@ -55,6 +55,12 @@ class MethodsTest : public test::CuratorTest {
   release::MarginalCurator curator(double rho, random::BitSource& bits) {
     return {reserve(privacy::event::Zcdp{rho}), test::coded_table(kSizes, rows()), {}, 2, bits};
   }
+  // With as much of mu^2 / 2.
+  release::MarginalCurator gaussian(double half_square, random::BitSource& bits,
+                                    release::MarginalUnit unit = {}) {
+    return {reserve(privacy::event::Gdp{std::sqrt(2 * half_square)}),
+            test::coded_table(kSizes, rows()), unit, 2, bits};
+  }
 };
 
 TEST_F(MethodsTest, AimLearnsParityAndSpendsWhatWasReserved) {
@@ -89,19 +95,48 @@ TEST_F(MethodsTest, AimFollowsThePublishedSchedule) {
   EXPECT_GT(result.steps.size(), 8u);
 }
 
-TEST_F(MethodsTest, GradedShrinkageLearnsParityTooAndIgnoresTheShrinkageGiven) {
+TEST_F(MethodsTest, GradedLearnsParityTooAndIgnoresTheShrinkageGiven) {
   const Workload workload = all_marginals(5, 3);
   test::SeededSource bits(1);
   test::SeededSource same(1);
-  release::MarginalCurator mine = curator(2, bits);
-  release::MarginalCurator other = curator(2, same);
+  release::MarginalCurator mine = gaussian(2, bits);
+  release::MarginalCurator other = gaussian(2, same);
   MethodOptions options;
   options.final_fit.shrinkage = {0.5, 0.5, 0.5};
+  options.final_fit.prior_variance = 1e-3;
   const Synthesis result = graded(mine, workload, options);
-  EXPECT_LT(mine.rho_left(), 2e-6);
+  EXPECT_LT(mine.half_square_left(), 2e-6);
   EXPECT_LT(mean_error(result.model, workload), 0.03);
   EXPECT_EQ(graded(other, workload, {}).model.marginal(AttributeSet(31)),
             result.model.marginal(AttributeSet(31)));
+}
+
+// The steps, priced anew from what they say of themselves: together they are the mu that was
+// reserved, no more, and hardly less, under both relations.
+TEST_F(MethodsTest, GradedSpendsItsMuAndNoMore) {
+  for (const Neighbors neighbors : {Neighbors::add_remove, Neighbors::replace_one}) {
+    const release::MarginalUnit unit{2, neighbors};
+    test::SeededSource bits(9);
+    release::MarginalCurator mine = gaussian(0.02, bits, unit);
+    const Workload workload = all_marginals(5, 3);
+    const Synthesis result = graded(mine, workload, {});
+    std::int64_t widest = 0;
+    for (const Candidate& candidate : downward_closure(workload)) {
+      widest = std::max(widest, candidate.weight);
+    }
+    privacy::Charge total;
+    for (const SynthesisStep& step : result.steps) {
+      total = add(total, price(release::marginal_event(step.sigma, unit,
+                                                       release::MarginalNoise::rounded_gaussian),
+                               neighbors));
+      if (step.choice_scale == 0) continue;
+      total = add(total, price(release::choice_event(step.choice_scale, widest, unit), neighbors));
+    }
+    ASSERT_TRUE(total.gaussian_units.has_value());
+    EXPECT_LE(*total.gaussian_units, 20'000'000'000'001);
+    EXPECT_GT(*total.gaussian_units, 19'999'000'000'000);
+    EXPECT_GT(result.steps.size(), 8u);
+  }
 }
 
 TEST_F(MethodsTest, MstMeasuresASpanningTree) {
@@ -122,6 +157,16 @@ TEST_F(MethodsTest, MstMeasuresASpanningTree) {
   EXPECT_LT(mean_error(result.model, {{AttributeSet::of({0, 1}), 1}}), 0.01);
 }
 
+TEST_F(MethodsTest, AimAndMstKeepWithinAGaussianReservationToo) {
+  test::SeededSource bits(5);
+  release::MarginalCurator mine = gaussian(2, bits);
+  EXPECT_EQ(mst(mine, {}).steps.size(), 9u);
+  EXPECT_LT(mine.half_square_left(), 1e-5);
+  release::MarginalCurator other = gaussian(2, bits);
+  EXPECT_GT(aim(other, all_marginals(5, 3), {}).steps.size(), 8u);
+  EXPECT_LT(other.half_square_left(), 2e-6);
+}
+
 // Charges are rounded up to units of 1e-15: what is left for the last round must leave room.
 TEST_F(MethodsTest, ATinyBudgetIsSpentToTheEndToo) {
   for (const double rho : {3e-11, 1e-9, 1.2e-6}) {
@@ -132,6 +177,9 @@ TEST_F(MethodsTest, ATinyBudgetIsSpentToTheEndToo) {
     release::MarginalCurator other = curator(rho, bits);
     EXPECT_GT(aim(other, all_marginals(5, 3), {}).steps.size(), 5u);
     EXPECT_LT(other.rho_left(), rho * 1e-2);
+    release::MarginalCurator third = gaussian(rho, bits);
+    EXPECT_GT(graded(third, all_marginals(5, 3), {}).steps.size(), 5u);
+    EXPECT_LT(third.half_square_left(), rho * 1e-2);
   }
   test::SeededSource bits(7);
   release::MarginalCurator mine = curator(1e-12, bits);
@@ -147,8 +195,11 @@ TEST_F(MethodsTest, NoTableMakesAMethodFail) {
     for (const double rho : {1e-6, 40.0}) {
       test::SeededSource bits(8);
       for (const int method : {0, 1, 2}) {
+        const privacy::Event event = method == 1
+                                         ? privacy::Event(privacy::event::Gdp{std::sqrt(2 * rho)})
+                                         : privacy::Event(privacy::event::Zcdp{rho});
         release::MarginalCurator mine{
-            reserve(privacy::event::Zcdp{rho}), test::coded_table(kSizes, table), {}, 2, bits};
+            reserve(event), test::coded_table(kSizes, table), {}, 2, bits};
         const Synthesis result = method == 0   ? aim(mine, all_marginals(5, 3), {})
                                  : method == 1 ? graded(mine, all_marginals(5, 3), {})
                                                : mst(mine, {});

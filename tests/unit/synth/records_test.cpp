@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 namespace shoal::synth {
 namespace {
@@ -75,6 +76,62 @@ TEST(RecordsTest, IndependentColumnsStayIndependent) {
   }
   EXPECT_LT(statistic, 26.1);
   EXPECT_GT(statistic, 0);
+}
+
+// The L1 distance to counts that are Poisson with the model's means, on average.
+double expected_distance(const GraphicalModel& fitted, const CodedRecords& records,
+                         const Workload& workload) {
+  double sum = 0;
+  for (const WorkloadMarginal& one : workload) {
+    const auto expected = fitted.marginal(one.set);
+    const auto found = counted(kSizes, records, one.set);
+    const double scale = static_cast<double>(records[0].size()) / fitted.total();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const double mean = expected[i] * scale;
+      for (int count = 0; count < 400; ++count) {
+        const double chance = std::exp(count * std::log(mean) - mean - std::lgamma(count + 1.0));
+        sum += static_cast<double>(one.weight) * chance * std::abs(found[i] - count);
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(RecordsTest, RefinedRecordsAreNearerToWhatIsExpected) {
+  const GraphicalModel fitted = model();
+  Workload workload = all_marginals(4, 3);
+  workload[1].weight = 5;
+  test::SeededSource bits(4);
+  for (const std::int64_t rows : {1, 30, 400}) {
+    CodedRecords records = generate_records(fitted, rows, bits);
+    const double before = expected_distance(fitted, records, workload);
+    CodedRecords same = records;
+    refine_records(records, fitted, workload, 2);
+    refine_records(same, fitted, workload, 1);
+    EXPECT_EQ(records, same);
+    EXPECT_LE(expected_distance(fitted, records, workload), (rows == 30 ? 0.97 : 1.0) * before);
+    for (std::size_t j = 0; j < kSizes.size(); ++j) {
+      ASSERT_EQ(records[j].size(), static_cast<std::size_t>(rows));
+      for (const std::uint16_t code : records[j]) ASSERT_LT(code, kSizes[j]);
+    }
+  }
+}
+
+// Records that have the very counts that are expected stay as they are.
+TEST(RecordsTest, RefinementLeavesExactRecordsAlone) {
+  const GraphicalModel uniform = GraphicalModel::from_tables({2, 3}, {}, {}, 12);
+  CodedRecords records = {{0, 0, 0, 1, 1, 1}, {0, 1, 2, 0, 1, 2}};
+  const CodedRecords before = records;
+  refine_records(records, uniform, all_marginals(2, 2), 1);
+  EXPECT_EQ(records, before);
+  records[1] = {0, 0, 2, 0, 1, 2};  // one too many of (0, 0), none of (0, 1)
+  refine_records(records, uniform, all_marginals(2, 2), 1);
+  EXPECT_EQ(std::multiset<int>({records[1][0], records[1][1], records[1][2]}),
+            std::multiset<int>({0, 1, 2}));
+  EXPECT_EQ(test::code_of([&] {
+              refine_records(records, uniform, {{AttributeSet(8), 1}}, 1);
+            }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(RecordsTest, RefusesNoRows) {

@@ -1,8 +1,11 @@
-// One round of AIM on a table so small that its whole law can be summed: which marginal is chosen,
-// and every noisy count. The hockey-stick divergence of all neighbours stays within what its zCDP
-// charge allows, and a round with half the noise would not.
+// One round of AIM, and one of our own, on a table so small that its whole law can be summed: which
+// marginal is chosen, and every noisy count. The hockey-stick divergence of all neighbours stays
+// within what its zCDP charge allows, or its Gaussian one, and a round with half the noise would
+// not.
 #include <shoal/mechanism/discrete_gaussian.hpp>
 #include <shoal/mechanism/exponential_mechanism.hpp>
+#include <shoal/mechanism/rounded_gaussian.hpp>
+#include <shoal/numeric/gaussian_delta.hpp>
 #include <shoal/privacy/charge.hpp>
 #include <shoal/privacy/conversion.hpp>
 #include <shoal/release/marginal_curator.hpp>
@@ -36,14 +39,20 @@ std::vector<Int128> scores(const Counts& counts) {
 struct Round {
   double scale;
   double sigma;
+  release::MarginalNoise noise = release::MarginalNoise::discrete_gaussian;
 };
 
 // The logarithms of the noise's probabilities, worked out once.
 class NoiseTable {
  public:
-  explicit NoiseTable(double sigma) : reach_(static_cast<std::int64_t>(12 * sigma)) {
-    const mechanism::DiscreteGaussian noise{sigma};
-    for (std::int64_t x = -reach_ - 2; x <= reach_ + 2; ++x) logs_.push_back(log_pmf(noise, x));
+  explicit NoiseTable(const Round& round) : reach_(static_cast<std::int64_t>(12 * round.sigma)) {
+    const mechanism::DiscreteGaussian discrete{round.sigma};
+    const mechanism::RoundedGaussian rounded{round.sigma};
+    for (std::int64_t x = -reach_ - 2; x <= reach_ + 2; ++x) {
+      logs_.push_back(round.noise == release::MarginalNoise::discrete_gaussian
+                          ? log_pmf(discrete, x)
+                          : log_pmf(rounded, x));
+    }
   }
   std::int64_t reach() const { return reach_; }
   double log(std::int64_t x) const { return logs_[static_cast<std::size_t>(x + reach_ + 2)]; }
@@ -55,7 +64,7 @@ class NoiseTable {
 
 double hockey_stick(const Counts& first, const Counts& second, Round round, double epsilon) {
   const mechanism::ExponentialMechanism choice{round.scale};
-  const NoiseTable noise(round.sigma);
+  const NoiseTable noise(round);
   double sum = 0;
   for (std::size_t column = 0; column < 2; ++column) {
     const double p = log_probability(choice, scores(first), std::array{column});
@@ -119,6 +128,31 @@ TEST(RoundAuditTest, ARoundWithHalfTheNoiseIsCaught) {
   const Round charged{2 * 2 * 256 / 0.5, 2};
   const Round broken{2 * 2 * 256 / 0.5, 1};
   EXPECT_GT(worst(broken, 1.5), allowed(charged, 1.5));
+}
+
+// The same of a round that is charged as Gaussian.
+double gaussian_allowed(Round round, double epsilon) {
+  const release::MarginalUnit unit;
+  const privacy::Charge charge =
+      add(price(release::marginal_event(round.sigma, unit, round.noise), unit.neighbors),
+          price(release::choice_event(round.scale, 2, unit), unit.neighbors));
+  const double mu = std::sqrt(2e-15 * static_cast<double>(charge.gaussian_units.value()));
+  return numeric::gaussian_delta_up(1, mu, epsilon) * (1 + 1e-12);
+}
+
+TEST(RoundAuditTest, TheHockeyStickOfAGaussianRoundStaysWithinItsMu) {
+  const Round round{2 * 2 * 256 / 0.5, 2, release::MarginalNoise::rounded_gaussian};
+  for (const double epsilon : {0.0, 0.25, 0.5, 1.0, 1.5}) {
+    EXPECT_LE(worst(round, epsilon), gaussian_allowed(round, epsilon)) << epsilon;
+    EXPECT_GT(worst(round, epsilon), 0.3 * gaussian_allowed(round, epsilon)) << epsilon;
+  }
+}
+
+TEST(RoundAuditTest, AGaussianRoundWithLessNoiseIsCaught) {
+  const auto rounded = release::MarginalNoise::rounded_gaussian;
+  const Round charged{2 * 2 * 256 / 0.5, 2, rounded};
+  EXPECT_GT(worst({charged.scale, 1, rounded}, 1.5), gaussian_allowed(charged, 1.5));
+  EXPECT_GT(worst({charged.scale / 4, 2, rounded}, 0.5), gaussian_allowed(charged, 0.5));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Newton's method on a smooth, strongly convex objective over the whole space.
 //
-// A step is taken if it shrinks the gradient's norm clearly, or else if it lowers the value enough:
-// far from the minimum the norm alone would be content with steps that lead nowhere. One that is
+// A step is taken if the gradient is clearly shorter than ever before, or else if it lowers the
+// value enough. Shorter than here would not do: steps that shorten the gradient and raise the value
+// can take turns with steps that do the opposite, for ever. As it is, the first kind can come only
+// as often as the shortest length can be halved, and the second kind alone converges. One that is
 // refused is tried again with a damped Hessian (Levenberg 1944). A Hessian costs several gradients:
 // the factored one is kept as long as that is the shorter way, and is corrected by what each step
 // shows of the curvature (BFGS on top of the factors). The first steps look at a part of the rows.
@@ -22,7 +24,7 @@ namespace {
 using Eigen::VectorXd;
 
 constexpr double kGoodShrink = 0.5;     // keep the Hessian, if not much is left
-constexpr double kClearShrink = 0.5;    // no need to compare values
+constexpr double kClearShrink = 0.5;    // of the shortest gradient so far: values need not tell
 constexpr double kValueDigits = 1e-13;  // relative differences of values that mean something
 constexpr double kSufficient = 1e-4;    // of the descent that the direction promises
 constexpr int kMostTries = 30;          // of dampings, each eight times the last
@@ -72,11 +74,10 @@ class Newton {
          DirectionSolver& solver)
       : passes_(passes), objective_(objective), options_(options), solver_(solver) {}
 
-  // `prepared`: the solver has a Hessian that fits the weights.
-  Solution run(std::vector<double> weights, bool prepared) {
+  Solution run(std::vector<double> weights) {
     weights_ = std::move(weights);
-    keep_ = prepared;
     now_ = evaluate(weights_);
+    shortest_ = norm_up(now_.gradient);
     bool fresh = false;
     while (iterations_ < options_.most_iterations && now_.norm_bound() > options_.residual) {
       ++iterations_;
@@ -138,7 +139,7 @@ class Newton {
       for (std::size_t j = 0; j < next.size(); ++j)
         next[j] += direction[static_cast<Eigen::Index>(j)];
       CertifiedGradient at = evaluate(next);
-      bool take = norm_up(at.gradient) <= kClearShrink * norm;
+      bool take = norm_up(at.gradient) <= kClearShrink * shortest_;
       if (!take && !fresh) return false;
       if (!take && !value) value = value_at(weights_);
       if (!take && promised > kValueDigits * std::fabs(*value)) {
@@ -151,6 +152,7 @@ class Newton {
         solver_.learn(direction, as_vector(at.gradient) - gradient);
         weights_ = std::move(next);
         now_ = std::move(at);
+        shortest_ = std::fmin(shortest_, norm_up(now_.gradient));
         damping_ = damping_ / 8 < least_damping ? 0 : damping_ / 8;
         return true;
       }
@@ -165,6 +167,7 @@ class Newton {
   DirectionSolver& solver_;
   std::vector<double> weights_;
   CertifiedGradient now_;
+  double shortest_ = 0;  // gradient of all that were taken
   Precision precision_ = Precision::plain;
   bool keep_ = false;
   double damping_ = 0;
@@ -179,9 +182,8 @@ Solution minimise_newton(const RowSource& rows, const Objective& objective,
   const RowPasses passes(rows, objective.loss, options.threads);
   FactoredHessian solver(passes, objective.regulariser.l2);
   std::vector<double> start = start_on_part(passes, objective, solver);
-  const bool prepared = !start.empty();
-  if (!prepared) start.assign(rows.dimension(), 0.0);
-  return Newton(passes, objective, options, solver).run(std::move(start), false);
+  if (start.empty()) start.assign(rows.dimension(), 0.0);
+  return Newton(passes, objective, options, solver).run(std::move(start));
 }
 
 Solution minimise_newton_cg(const RowSource& rows, const Objective& objective,
@@ -189,8 +191,7 @@ Solution minimise_newton_cg(const RowSource& rows, const Objective& objective,
   check_smooth_objective(rows, objective);
   const RowPasses passes(rows, objective.loss, options.threads);
   ConjugateHessian solver(passes, objective.regulariser.l2);
-  return Newton(passes, objective, options, solver)
-      .run(std::vector<double>(rows.dimension(), 0.0), false);
+  return Newton(passes, objective, options, solver).run(std::vector<double>(rows.dimension(), 0.0));
 }
 
 }  // namespace shoal::learn

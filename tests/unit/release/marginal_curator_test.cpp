@@ -29,8 +29,8 @@ class MarginalCuratorTest : public test::CuratorTest {
                            coded_table(kSizes, kRows), unit, 2, bits);
   }
   MarginalCurator gaussian(double mu, random::BitSource& bits, MarginalUnit unit = {}) {
-    return MarginalCurator(reserve(privacy::event::Gdp{mu}), coded_table(kSizes, kRows), unit, 2,
-                           bits);
+    return MarginalCurator(reserve(privacy::event::Gdp{mu}, unit.neighbors),
+                           coded_table(kSizes, kRows), unit, 2, bits);
   }
 };
 

@@ -58,7 +58,7 @@ class MethodsTest : public test::CuratorTest {
   // With as much of mu^2 / 2.
   release::MarginalCurator gaussian(double half_square, random::BitSource& bits,
                                     release::MarginalUnit unit = {}) {
-    return {reserve(privacy::event::Gdp{std::sqrt(2 * half_square)}),
+    return {reserve(privacy::event::Gdp{std::sqrt(2 * half_square)}, unit.neighbors),
             test::coded_table(kSizes, rows()), unit, 2, bits};
   }
 };

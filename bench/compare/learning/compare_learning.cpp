@@ -60,10 +60,14 @@ void run(const LearningData& data, int repetitions) {
   time_fit("Shoal, one thread", problem, *rows, 1, repetitions);
   time_fit("Shoal, all threads", problem, *rows, 0, repetitions);
   // How the time grows: the rows again and again.
+  constexpr std::size_t kLongest = 10'000'000;
   std::vector<std::size_t> many;
-  for (int i = 0; i < 10; ++i)
+  while (many.size() < kLongest)
     many.insert(many.end(), order.begin(), order.begin() + static_cast<long>(data.train_size()));
-  time_fit("Shoal, ten times the rows, one thread", problem, *data.rows(many), 1, 3);
+  time_fit("Shoal, ten times the rows, one thread", problem,
+           *data.rows(std::span(many).first(10 * data.train_size())), 1, 3);
+  time_fit("Shoal, ten million rows, one thread", problem,
+           *data.rows(std::span(many).first(kLongest)), 1, 1);
 }
 
 }  // namespace

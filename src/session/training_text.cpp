@@ -44,13 +44,28 @@ std::string expected_risk(const TrainingPlan& plan) {
       format_rounded(bound->fixed, 3), format_rounded(bound->generalisation, 4));
 }
 
+// How near the solver comes to the minimum, which is a public fact: it goes on until it can certify
+// it. A hundredth more than the bound, so that no digit is rounded down.
+std::string certified_line(double residual, double l2) {
+  return fmt::format(
+      "certified  before the noise of the release the objective is within {} of its minimum, and "
+      "the "
+      "weights within {}\n",
+      format_rounded(1.01 * residual * residual / (2 * l2), 3),
+      format_rounded(1.01 * residual / l2, 3));
+}
+
 template <typename Method>
 std::string lines_of(const Method& method) {
+  std::string lines;
   if constexpr (requires { method_lines(method); }) {
-    return method_lines(method);
+    lines = method_lines(method);
   } else {
-    return describe_gradient_noise(method);
+    lines = describe_gradient_noise(method);
   }
+  if constexpr (requires { method.residual + method.l2; })
+    lines += certified_line(method.residual, method.l2);
+  return lines;
 }
 
 std::string describe(const TrainingPlan& plan, const catalog::Policy& policy) {

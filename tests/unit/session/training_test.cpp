@@ -69,6 +69,8 @@ TEST_F(TrainingTest, APlanTouchesNothing) {
   const TrainingPlan plan = session.explain_training(options());
   EXPECT_EQ(plan.event, privacy::Event(privacy::event::EpsilonDelta{2, 1e-6}));
   EXPECT_NE(describe(plan, session.policy()).find("sigma"), std::string::npos);
+  EXPECT_NE(describe(plan, session.policy()).find("certified  before the noise"),
+            std::string::npos);
   EXPECT_FALSE(session.budget().opened);
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "l.db"));
 }

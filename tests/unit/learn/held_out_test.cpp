@@ -59,6 +59,16 @@ TEST_F(HeldOut, ChargesTheDistanceOfTheCounts) {
 // One feature value and weights above 0: a quarter of the rows is wrong, give or take what the
 // split does (0.13 is three standard deviations of it). In 40 trials more than 8 misses have a
 // chance below 1e-3 at 5 % each.
+TEST_F(HeldOut, MethodAndCountsAreForOneRelation) {
+  const Problem problem = problem_of(3);
+  const Method method = calibrate_output(problem, Neighbors::add_remove, Epsilon(1), Delta(0), 5);
+  EXPECT_NO_THROW(
+      privacy_event(method, calibrate_held_out(Neighbors::add_remove, Epsilon(0.1)), problem));
+  EXPECT_THROW(
+      privacy_event(method, calibrate_held_out(Neighbors::replace_one, Epsilon(0.1)), problem),
+      Error);
+}
+
 TEST_F(HeldOut, TheIntervalCoversTheNoise) {
   const Problem problem = problem_of(1);
   const Method method = calibrate_objective(problem, Neighbors::add_remove, Epsilon(20), Delta(0));

@@ -209,6 +209,13 @@ TEST(PrivateSelection, RefusesWhatPublicFactsShow) {
   EXPECT_TRUE(refused({}, 0));
   EXPECT_TRUE(refused({candidate(problem, 1.01, 5)}, 0));  // dearer than half
   EXPECT_TRUE(refused({candidate(problem, 1, 5, 1e-6)}, 0));
+  // One for each relation: the sum would be a promise about neither.
+  const Method adding = calibrate_output(problem, Neighbors::add_remove, Epsilon(1), Delta(0), 5);
+  const Method exchanging =
+      calibrate_output(problem, Neighbors::replace_one, Epsilon(1), Delta(0), 5);
+  EXPECT_FALSE(refused({adding, adding}, 0));
+  EXPECT_FALSE(refused({exchanging, exchanging}, 0));
+  EXPECT_TRUE(refused({adding, exchanging}, 0));
   EXPECT_TRUE(refused({candidate(problem, 1, 5, 1e-6)}, 4.9e-6));
   EXPECT_FALSE(refused({candidate(problem, 1, 5, 1e-6)}, 5.1e-6));
   PrivateSelection less = calibrate_selection(problem, {candidate(problem, 1, 5)}, Epsilon(2),

@@ -60,50 +60,53 @@ struct ClusteredRows::Lane {
   std::optional<UnitName> open;  // the last unit so far, whose rows may go on
   std::vector<NamedPart> parts;
   std::vector<Reach> reaches;
+  UnitRuns runs;                      // of the chunk at hand
+  std::vector<std::uint64_t> hashes;  // of its units
 
   void close() {
     if (open) parts.push_back({*std::exchange(open, std::nullopt), bounder.take()});
   }
 
-  template <typename Units, typename Name, typename Hash>
-  void pass(const RowBlock& block, const Units& units, const Name& name, const Hash& hash) {
-    const UnitName first = name(units[0]);
-    if (open && first < *open) throw NotClustered();
+  // The units of a block, which `runs` has. A unit in the middle is there as a whole.
+  template <typename Name>
+  void pass(const RowBlock& block, const Name& name) {
+    const UnitName first = name(0);
+    if (!runs.ordered || (open && first < *open)) throw NotClustered();
     if (open && *open != first) close();
-    for (std::size_t from = 0, to = 0; from < block.size; from = to) {
-      while (to < block.size && units[to] == units[from]) ++to;
-      if (to < block.size && units[to] < units[from]) throw NotClustered();
-      if (from > 0 && to < block.size) {
-        bounder.add_whole(hash(units[from]), block, from, to);
-        continue;
-      }
-      if (!open) bounder.begin(hash(units[from]));
-      bounder.add(block, from, to);
-      open = name(units[from]);
-      if (to < block.size) close();
+    if (!open) bounder.begin(hashes[0]);
+    bounder.add(block, 0, runs.ends[0]);
+    open = first;
+    Reach reach{first, first};
+    if (runs.size > 1) {
+      close();
+      const std::size_t whole = runs.size - 2;
+      bounder.add_units(block, {runs.ends[0], std::span(runs.ends).subspan(1, whole),
+                                std::span(hashes).subspan(1, whole)});
+      const std::size_t last = runs.ends[runs.size - 2];
+      bounder.begin(hashes[runs.size - 1]);
+      bounder.add(block, last, block.size);
+      open = name(last);
+      reach.last = *open;
     }
-    Reach reach{first, name(units[block.size - 1])};
     // A unit that fills many chunks is noted once.
     if (reaches.empty() || reaches.back() != reach) reaches.push_back(std::move(reach));
   }
 
-  void pass(const RowBlock& block, bool text) {
-    const HashKey& key = shape.hash_key;
-    if (text) {
-      pass(
-          block, block.unit_texts,
-          [](std::string_view unit) {
-            return UnitName{0, std::string(unit)};
-          },
-          [&](std::string_view unit) { return hash_text(key, unit); });
-    } else {
-      pass(
-          block, block.units,
-          [](std::int64_t unit) {
-            return UnitName{unit, {}};
-          },
-          [&](std::int64_t unit) { return hash_word(key, static_cast<std::uint64_t>(unit)); });
-    }
+  void pass_integers(const RowBlock& block) {
+    find_runs(std::span(block.units, block.size), runs);
+    hashes.resize(runs.size);
+    for (std::size_t i = 0; i < runs.size; ++i)
+      hashes[i] = static_cast<std::uint64_t>(block.units[runs.ends[i] - 1]);
+    hash_words(shape.hash_key, hashes, hashes.data());
+    pass(block, [&](std::size_t row) { return UnitName{block.units[row], {}}; });
+  }
+
+  void pass_texts(const RowBlock& block) {
+    find_runs(std::span<const std::string_view>(block.unit_texts), runs);
+    hashes.resize(runs.size);
+    for (std::size_t i = 0; i < runs.size; ++i)
+      hashes[i] = hash_text(shape.hash_key, block.unit_texts[runs.ends[i] - 1]);
+    pass(block, [&](std::size_t row) { return UnitName{0, std::string(block.unit_texts[row])}; });
   }
 };
 
@@ -119,7 +122,8 @@ void ClusteredRows::take(duckdb_data_chunk chunk) {
   const Chunk rows(chunk, storages_);
   if (rows.rows == 0) return;
   Lane& lane = lanes_.mine();
-  lane.pass(lane.reader.read(rows), storages_[0] == Storage::text);
+  const RowBlock& block = lane.reader.read(rows);
+  storages_[0] == Storage::text ? lane.pass_texts(block) : lane.pass_integers(block);
 }
 
 void ClusteredRows::add_to(GroupedSums& sums) {

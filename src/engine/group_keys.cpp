@@ -14,9 +14,14 @@
 namespace shoal::engine {
 
 GroupNumber GroupKeys::add(std::string bytes) {
+  const std::uint64_t hash = mix(hash_text(hash_key_, bytes), hash_word(hash_key_, set_));
+  return add(std::move(bytes), hash);
+}
+
+GroupNumber GroupKeys::add(std::string bytes, std::uint64_t hash) {
   // One number stays free: tables mark an empty place with it.
   SHOAL_CHECK(bytes_.size() < std::numeric_limits<GroupNumber>::max() - 1);
-  hashes_.push_back(mix(hash_text(hash_key_, bytes), hash_word(hash_key_, set_)));
+  hashes_.push_back(hash);
   bytes_.push_back(std::move(bytes));
   return static_cast<GroupNumber>(bytes_.size() - 1);
 }

@@ -24,6 +24,8 @@ class GroupKeys {
 
   // The caller knows that the key is new.
   GroupNumber add(std::string bytes);
+  // With a hash of the caller's choice.
+  GroupNumber add(std::string bytes, std::uint64_t hash);
 
   std::size_t size() const { return bytes_.size(); }
   std::uint64_t hash(GroupNumber number) const { return hashes_[number]; }

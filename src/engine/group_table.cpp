@@ -1,6 +1,7 @@
 #include "engine/group_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal::engine {
 namespace {
@@ -62,7 +63,23 @@ std::size_t GroupTable::new_place(GroupNumber group) {
   return group_of_.size() - 1;
 }
 
+void GroupTable::settle() {
+  using catalog::StatisticKind;
+  for (std::size_t group = 0; group < quick_.size(); ++group) {
+    const QuickSums quick = std::exchange(quick_[group], QuickSums{});
+    if (quick.units == 0) continue;
+    const std::size_t at = place(static_cast<GroupNumber>(group));
+    units_[at] += quick.units;
+    Int128* to = sums(at);
+    for (const IntegerPlan& plan : shape_->plans) {
+      const bool rows = plan.kind == StatisticKind::rows || plan.kind == StatisticKind::values;
+      *to++ += plan.kind == StatisticKind::units ? quick.units : rows ? quick.rows : quick.sum;
+    }
+  }
+}
+
 void GroupTable::add(GroupTable& other, std::span<const GroupNumber> numbers) {
+  other.settle();
   for (std::size_t from = 0; from < other.group_of_.size(); ++from) {
     const std::size_t to = place(numbers[other.group_of_[from]]);
     units_[to] += other.units_[from];
@@ -78,6 +95,7 @@ void GroupTable::add(GroupTable& other, std::span<const GroupNumber> numbers) {
 
 std::vector<data::ExactGroup> GroupTable::groups(const GroupKeys& keys,
                                                  std::span<const KeyType> types) {
+  settle();
   std::vector<data::ExactGroup> groups;
   for (std::size_t place = 0; place < group_of_.size(); ++place) {
     if (units_[place] < shape_->min_units) continue;

@@ -7,6 +7,7 @@
 
 #include <shoal/data/grouped_aggregate.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -38,6 +39,14 @@ class ValueSet {
   std::size_t tidy_ = 0;
 };
 
+// What many short units add to a group, where no more is asked for than counts and one sum and
+// every row has a value.
+struct QuickSums {
+  std::int64_t units = 0;
+  std::int64_t rows = 0;
+  Int128 sum = 0;
+};
+
 class GroupTable {
  public:
   explicit GroupTable(const GroupShape& shape) : shape_(&shape) {}
@@ -46,6 +55,11 @@ class GroupTable {
   std::size_t place(GroupNumber group) {
     if (group < places_.size() && places_[group] != 0) return places_[group] - 1;
     return new_place(group);
+  }
+  // By number of the group, for so many groups: they are added to the others' when asked for.
+  QuickSums* quick(std::size_t groups) {
+    if (quick_.size() < groups) quick_.resize(std::max(groups, 2 * quick_.size()));
+    return quick_.data();
   }
   void add_unit(std::size_t place) { ++units_[place]; }
   // The sums of a place: one an integer statistic.
@@ -65,6 +79,7 @@ class GroupTable {
 
  private:
   std::size_t new_place(GroupNumber group);
+  void settle();
 
   const GroupShape* shape_;
   std::vector<std::uint32_t> places_;  // by group: the place + 1, or 0
@@ -73,6 +88,7 @@ class GroupTable {
   std::vector<Int128> sums_;
   std::vector<LeafCounter> leaves_;
   std::vector<ValueSet> distinct_;
+  std::vector<QuickSums> quick_;
 };
 
 }  // namespace shoal::engine

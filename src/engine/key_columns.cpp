@@ -85,6 +85,11 @@ void KeyColumns::number(std::size_t key, const ChunkColumn& column, std::size_t 
   throw Error(ErrorCode::internal, "no key is so wide");
 }
 
+std::size_t KeyColumns::known(std::size_t key) {
+  const std::lock_guard lock(columns_[key].mutex);
+  return columns_[key].bytes.size();
+}
+
 std::string KeyColumns::bytes(std::size_t key, GroupNumber number) {
   const std::lock_guard lock(columns_[key].mutex);
   return columns_[key].bytes.at(number);

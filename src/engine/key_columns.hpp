@@ -30,6 +30,8 @@ class KeyColumns {
 
   // The numbers of a column's values, on any thread.
   void number(std::size_t key, const ChunkColumn& column, std::size_t rows, GroupNumber* numbers);
+  // How many numbers there are by now: all are below this.
+  std::size_t known(std::size_t key);
   // The bytes that stand for a value in a group's key.
   std::string bytes(std::size_t key, GroupNumber number);
 

@@ -26,7 +26,7 @@ void KeyInterner::number_groups(const std::vector<const GroupNumber*>& numbers, 
     const std::vector<std::size_t>& columns = shape_.sets[set].keys;
     if (columns.size() == 1) {
       block.groups[set] = numbers[columns[0]];
-      know_column(set, numbers[columns[0]], block.size);
+      know_column(set);
     } else {
       number_several(set, numbers, block.size);
       block.groups[set] = own_[set].data();
@@ -35,13 +35,12 @@ void KeyInterner::number_groups(const std::vector<const GroupNumber*>& numbers, 
   }
 }
 
-// Brings the keys of a set of one column up to the largest number that the rows have.
-void KeyInterner::know_column(std::size_t set, const GroupNumber* numbers, std::size_t rows) {
-  GroupNumber largest = 0;
-  for (std::size_t i = 0; i < rows; ++i) largest = std::max(largest, numbers[i]);
+// Brings the keys of a set of one column up to all that have a number by now.
+void KeyInterner::know_column(std::size_t set) {
   GroupKeys& keys = keys_[set];
-  while (keys.size() <= largest)
-    keys.add(columns_.bytes(shape_.sets[set].keys[0], static_cast<GroupNumber>(keys.size())));
+  const std::size_t column = shape_.sets[set].keys[0];
+  for (const std::size_t known = columns_.known(column); keys.size() < known;)
+    keys.add(columns_.bytes(column, static_cast<GroupNumber>(keys.size())));
 }
 
 void KeyInterner::number_several(std::size_t set, const std::vector<const GroupNumber*>& numbers,

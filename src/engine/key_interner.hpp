@@ -21,7 +21,7 @@ class KeyInterner {
   const std::vector<GroupKeys>& keys() const { return keys_; }
 
  private:
-  void know_column(std::size_t set, const GroupNumber* numbers, std::size_t rows);
+  void know_column(std::size_t set);
   void number_several(std::size_t set, const std::vector<const GroupNumber*>& numbers,
                       std::size_t rows);
   void add_new_keys(std::size_t set);

@@ -11,15 +11,32 @@
 namespace shoal::engine {
 namespace {
 
+using Two = double __attribute__((vector_size(16)));
+using TwoWords = std::int64_t __attribute__((vector_size(16)));
+
+// Whether a NaN is among them.
+bool any_nan(const double* values, std::size_t size) {
+  TwoWords odd = {};
+  std::size_t i = 0;
+  for (; i + 4 <= size; i += 4) {
+    Two first;
+    Two second;
+    std::memcpy(&first, values + i, sizeof first);
+    std::memcpy(&second, values + i + 2, sizeof second);
+    odd |= (first != first) | (second != second);
+  }
+  bool any = (odd[0] | odd[1]) != 0;
+  for (; i < size; ++i) any = any || std::isnan(values[i]);
+  return any;
+}
+
 void numbers(duckdb_function_info, duckdb_data_chunk chunk, duckdb_vector output) {
   const idx_t size = duckdb_data_chunk_get_size(chunk);
   duckdb_vector input = duckdb_data_chunk_get_vector(chunk, 0);
   const auto* values = static_cast<const double*>(duckdb_vector_get_data(input));
   std::uint64_t* valid = duckdb_vector_get_validity(input);
   // What a NULL's place holds may be NaN too: then it is a copy for nothing.
-  bool odd = false;
-  for (idx_t i = 0; i < size; ++i) odd |= std::isnan(values[i]);
-  if (!odd) return duckdb_vector_reference_vector(output, input);
+  if (!any_nan(values, size)) return duckdb_vector_reference_vector(output, input);
   std::memcpy(duckdb_vector_get_data(output), values, size * sizeof(double));
   duckdb_vector_ensure_validity_writable(output);
   std::uint64_t* result = duckdb_vector_get_validity(output);

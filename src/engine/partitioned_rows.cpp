@@ -178,12 +178,10 @@ class PartitionedRows::Partition {
   void bound(const std::vector<Loaded>& pieces, std::size_t rows, UnitBounder& bounder) {
     find_units(pieces, rows);
     arrange(pieces, rows);
-    std::size_t from = 0;
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      const std::uint64_t word = units_[i].word;
-      bounder.add_whole(text_ ? word : hash_word(shape_.hash_key, word), block_, from, next_[i]);
-      from = next_[i];
-    }
+    hashes_.resize(units_.size());
+    for (std::size_t i = 0; i < units_.size(); ++i) hashes_[i] = units_[i].word;
+    if (!text_) hash_words(shape_.hash_key, hashes_, hashes_.data());
+    bounder.add_units(block_, {0, next_, hashes_});
   }
 
  private:
@@ -315,7 +313,8 @@ class PartitionedRows::Partition {
   std::vector<std::uint32_t> unit_of_;  // by row, as it lies in the pieces
   std::vector<std::size_t> counts_;     // by unit: its rows
   std::vector<Place> table_;
-  std::vector<std::size_t> next_;  // by unit: where its next row goes
+  std::vector<std::size_t> next_;      // by unit: where its next row goes
+  std::vector<std::uint64_t> hashes_;  // by unit
 };
 
 void PartitionedRows::add_to(GroupedSums& sums, unsigned threads) {

@@ -25,7 +25,9 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
       tables_(tables),
       sets_(shape.sets.size()),
       hashes_(kRowsAtOnce),
-      counted_(kRowsAtOnce) {
+      counted_(kRowsAtOnce),
+      ranks_(kRankedRoom),
+      steps_(kRankedRoom) {
   for (const ValueColumn& value : shape_.values) readers_.emplace_back(value);
   plan_words();
   for (const bool listed : shape_.listed) has_lists_ = has_lists_ || listed;
@@ -36,6 +38,7 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
     sets_[i].few = !has_lists_ && sets_[i].max_groups <= kFewGroups;
     grow(sets_[i].unit, kFewGroups);
   }
+  plan_quick();
 }
 
 void UnitBounder::grow(UnitGroups& unit, std::size_t groups) const {
@@ -93,7 +96,7 @@ void UnitBounder::add_to_set(std::size_t at, const RowBlock& block, std::size_t 
   const GroupNumber* groups = block.groups[at];
   kept_ = 0;
   for (std::size_t row = first; row < last; ++row) {
-    const std::uint64_t hash = mix(unit_hash_, keys.hash(groups[row]));
+    const std::uint64_t hash = group_hash(unit_hash_, keys.hash(groups[row]));
     if (hash > set.threshold) continue;
     const std::uint32_t index = index_of(set, keys, groups[row], hash);
     ++set.unit.rows[index];
@@ -116,7 +119,7 @@ void UnitBounder::add_to_few(std::size_t at, const RowBlock& block, std::size_t 
   const std::size_t values = shape_.values.size();
   for (std::size_t row = first; row < last; ++row) {
     const GroupNumber group = groups[row];
-    const std::uint64_t hash = mix(unit_hash_, hashes[group]);
+    const std::uint64_t hash = group_hash(unit_hash_, hashes[group]);
     if (hash > set.threshold) continue;
     std::size_t place = 0;
     while (place < set.unit.size && set.unit.groups[place] != group) ++place;

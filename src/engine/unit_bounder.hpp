@@ -10,9 +10,11 @@
 #include "engine/group_shape.hpp"
 #include "engine/group_table.hpp"
 #include "engine/row_block.hpp"
+#include "engine/unit_runs.hpp"
 #include "engine/value_reader.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,7 +41,9 @@ class UnitBounder {
   UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
               std::vector<GroupTable>& tables);
 
-  // A unit all of whose rows are these.
+  // Units all of whose rows are there, as many as possible at once.
+  void add_units(const RowBlock& block, const WholeUnits& units);
+  // One of them, without vectors of words.
   void add_whole(std::uint64_t unit_hash, const RowBlock& block, std::size_t first,
                  std::size_t last);
 
@@ -73,6 +77,9 @@ class UnitBounder {
   // have at most 51 bits, so their sums, and sums less the centre as often, stay below 2^62.
   static constexpr std::size_t kRowsAtOnce = 1024;
   static constexpr std::size_t kGroupsAtOnce = 8;
+  // So many rows of short units are ranked before any is added up, and some more for vectors.
+  static constexpr std::size_t kRankedRows = 2048;
+  static constexpr std::size_t kRankedRoom = kRankedRows + 64;
 
   // Of a group of a unit that is done at once there are so many words: 1, the number of rows, and
   // for each value the number of values, their sum and the sum of squares.
@@ -84,12 +91,36 @@ class UnitBounder {
     std::int64_t centre = 0;
     std::int64_t least = 0;
     std::int64_t most = 0;
+
+    // As IntegerPlan::bounded does it.
+    std::int64_t bounded(std::int64_t values, std::int64_t sum, std::int64_t rows_per_group) const {
+      sum -= values * centre;
+      if (values > rows_per_group) {
+        sum = static_cast<std::int64_t>(std::clamp<Int128>(
+            divide_rounding(saturating_multiply(sum, rows_per_group), values), least, most));
+      }
+      sum = sum < least ? least : sum;
+      return sum > most ? most : sum;
+    }
   };
 
+  void add_unit(std::size_t set, std::uint64_t unit_hash, const RowBlock& block, std::size_t first,
+                std::size_t last);
+  template <std::size_t kGroups>
+  void add_short_units(std::size_t set, const RowBlock& block, const WholeUnits& units);
+  template <std::size_t kGroups>
+  bool add_quick(QuickSums* sums, const GroupNumber* groups, const std::int64_t* steps,
+                 const std::uint64_t (&rows)[kGroups]) const;
+  template <std::size_t kGroups>
+  bool add_rows(std::size_t set, const RowBlock& block, std::size_t first,
+                const std::uint64_t (&rows)[kGroups]);
+  bool read_quick(const RowBlock& block, std::size_t first, std::size_t last);
+  bool try_short_units(std::size_t set, const RowBlock& block, const WholeUnits& units);
   template <std::size_t kGroups>
   bool add_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
   bool try_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
   void plan_words();
+  void plan_quick();
   static std::uint32_t* new_marks(Set& set, std::size_t groups);
   void add_to_words(const RowBlock& block, std::size_t row, std::uint64_t* words) const;
   void add_values(const RowBlock& block, std::size_t row, ValueSums* sums) const;
@@ -121,6 +152,10 @@ class UnitBounder {
   std::vector<WordsPlan> words_plans_;  // one an integer statistic
   std::vector<std::uint64_t> hashes_;   // of the rows of a whole unit
   std::vector<std::uint32_t> counted_;  // which of them count
+  std::vector<std::uint16_t> ranks_;    // of the rows of short units
+  std::vector<std::int64_t> steps_;     // their values
+  bool quick_ = false;                  // counts and at most one sum are asked for, of one value
+  std::optional<WordsPlan> quick_sum_;  // how that sum is bounded
   std::vector<std::uint64_t> words_;    // of its groups
   std::vector<std::uint32_t> chosen_;   // indices in the set at hand
   std::size_t kept_ = 0;                // how many rows of the block at hand may count

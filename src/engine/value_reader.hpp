@@ -42,6 +42,12 @@ class ValueReader {
 
   std::int64_t middle() const { return middle_; }
 
+  // Reals that become to_steps(value, scale, lower, upper).
+  bool is_real() const { return form_ == Form::real_steps; }
+  double scale() const { return scale_; }
+  double lower() const { return lower_; }
+  double upper() const { return upper_; }
+
   // Whether there is a value, and which; 0 where there is none. `valid`: the word is not NULL's.
   bool read(std::uint64_t word, bool valid, std::int64_t& value) const {
     const double real = std::bit_cast<double>(word);

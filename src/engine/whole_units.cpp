@@ -3,7 +3,7 @@
 // It gives what the long way gives. The smallest hashes are found without regard to groups, but for
 // each group's first row alone. Two groups with one hash are seen when rows are added up, and then
 // the unit goes the long way.
-#include "engine/unit_bounder.hpp"
+#include "engine/unit_words.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -63,21 +63,41 @@ void UnitBounder::plan_words() {
   words_.resize(kGroupsAtOnce * words_at_once());
 }
 
+void UnitBounder::plan_quick() {
+  using catalog::StatisticKind;
+  std::size_t sums = 0;
+  for (std::size_t i = 0; i < shape_.plans.size(); ++i) {
+    const StatisticKind kind = shape_.plans[i].kind;
+    if (kind == StatisticKind::units || kind == StatisticKind::rows ||
+        kind == StatisticKind::values)
+      continue;
+    quick_sum_ = words_plans_[i];
+    ++sums;
+  }
+  quick_ = !has_lists_ && !has_squares_ && readers_.size() <= 1 && sums <= 1;
+}
+
+void UnitBounder::add_units(const RowBlock& block, const WholeUnits& units) {
+  for (std::size_t set = 0; set < sets_.size(); ++set) {
+    if (try_short_units(set, block, units)) continue;
+    for (std::size_t i = 0; i < units.ends.size(); ++i)
+      add_unit(set, units.hashes[i], block, units.begin(i), units.ends[i]);
+  }
+}
+
 void UnitBounder::add_whole(std::uint64_t unit_hash, const RowBlock& block, std::size_t first,
                             std::size_t last) {
-  if (has_lists_ || last - first > kRowsAtOnce) {
-    begin(unit_hash);
-    add(block, first, last);
-    finish();
-    return;
-  }
+  for (std::size_t set = 0; set < sets_.size(); ++set) add_unit(set, unit_hash, block, first, last);
+}
+
+void UnitBounder::add_unit(std::size_t set, std::uint64_t unit_hash, const RowBlock& block,
+                           std::size_t first, std::size_t last) {
   unit_hash_ = unit_hash;
-  for (std::size_t set = 0; set < sets_.size(); ++set) {
-    if (try_at_once(set, block, first, last)) continue;
-    begin(unit_hash);
-    add_to_set(set, block, first, last);
-    finish(set);
-  }
+  const bool at_once = !has_lists_ && last - first <= kRowsAtOnce;
+  if (at_once && try_at_once(set, block, first, last)) return;
+  begin(unit_hash);
+  add_to_set(set, block, first, last);
+  finish(set);
 }
 
 bool UnitBounder::try_at_once(std::size_t set, const RowBlock& block, std::size_t first,
@@ -130,7 +150,7 @@ bool UnitBounder::add_at_once(std::size_t at, const RowBlock& block, std::size_t
   std::fill(smallest, smallest + kGroups, kLargest);
   std::uint64_t* hashes = hashes_.data();
   for (std::size_t row = 0; row < rows; ++row)
-    hashes[row] = mix(unit_hash, key_hashes[groups[row]]);
+    hashes[row] = group_hash(unit_hash, key_hashes[groups[row]]);
   std::size_t row = 0;
   for (const std::size_t end = std::min(rows, kUnpredictable); row < end; ++row) {
     std::uint32_t& mark = met[groups[row]];
@@ -165,51 +185,6 @@ bool UnitBounder::add_at_once(std::size_t at, const RowBlock& block, std::size_t
   for (std::size_t place = 0; place < kGroups && words_[place * stride] != 0; ++place)
     add_bounded_words(at, group_of[place], words_.data() + place * stride);
   return true;
-}
-
-inline void UnitBounder::add_to_words(const RowBlock& block, std::size_t row,
-                                      std::uint64_t* words) const {
-  words[0] = 1;
-  ++words[1];
-  words += 2;
-  if (readers_.size() == 1 && !has_squares_) {
-    const BlockValues& from = block.values[0];
-    std::int64_t steps = 0;
-    words[0] += std::uint64_t{readers_[0].read(from.words[row], from.valid(row), steps)};
-    words[1] += static_cast<std::uint64_t>(steps);
-    return;
-  }
-  for (std::size_t value = 0; value < readers_.size(); ++value, words += 3) {
-    const BlockValues& from = block.values[value];
-    std::int64_t steps = 0;
-    if (!readers_[value].read(from.words[row], from.valid(row), steps)) continue;
-    ++words[0];
-    words[1] += static_cast<std::uint64_t>(steps);
-    if (!has_squares_ || !shape_.squared[value]) continue;
-    const auto centred = static_cast<std::uint64_t>(steps - readers_[value].middle());
-    words[2] += centred * centred;
-  }
-}
-
-// As IntegerPlan::bounded does it.
-inline void UnitBounder::add_bounded_words(std::size_t set, GroupNumber group,
-                                           const std::uint64_t* words) {
-  GroupTable& table = tables_[set];
-  const std::size_t place = table.place(group);
-  table.add_unit(place);
-  Int128* to = table.sums(place);
-  const std::int64_t rows_per_group = shape_.rows_per_group;
-  for (const WordsPlan& plan : words_plans_) {
-    const auto count = static_cast<std::int64_t>(words[plan.count]);
-    std::int64_t sum = static_cast<std::int64_t>(words[plan.word]) - count * plan.centre;
-    if (count > rows_per_group) {
-      sum = static_cast<std::int64_t>(std::clamp<Int128>(
-          divide_rounding(saturating_multiply(sum, rows_per_group), count), plan.least, plan.most));
-    }
-    sum = sum < plan.least ? plan.least : sum;
-    sum = sum > plan.most ? plan.most : sum;
-    *to++ += sum;
-  }
 }
 
 }  // namespace shoal::engine

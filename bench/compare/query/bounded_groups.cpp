@@ -102,7 +102,9 @@ void make_data(Bare& bare, long rows, bool steep, bool ordered,
   fmt::print("writing {}\n", file.string());
   std::fflush(stdout);
   bare.run("SELECT setseed(0.42)");
-  bare.run(fmt::format("COPY ({}) TO '{}.tmp' (FORMAT parquet)", from, file.string()));
+  // Ordered rows as `shoal import` writes them.
+  bare.run(fmt::format("COPY ({}) TO '{}.tmp' (FORMAT parquet{})", from, file.string(),
+                       ordered ? ", DICTIONARY_SIZE_LIMIT 8192" : ""));
   std::filesystem::rename(file.string() + ".tmp", file);
 }
 

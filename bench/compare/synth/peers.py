@@ -45,7 +45,15 @@ def closure(workload):
     return {one: sum(len(set(one) & set(other)) for other in workload) for one in sorted(sets, key=lambda s: (len(s), s))}
 
 
+def drop_compiled_code():
+    """Each model is compiled anew and stays; a process may hold some 65,000 mappings, and then jax ends with a fault."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        if sum(1 for _ in maps) > 30000:
+            jax.clear_caches()
+
+
 def fit(domain, measurements, start, iterations):
+    drop_compiled_code()
     return estimation.MirrorDescent().estimate(domain, measurements, iters=iterations, warm_start=start)
 
 

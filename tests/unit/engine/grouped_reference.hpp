@@ -215,7 +215,7 @@ inline std::vector<OpenGroups> answer(const GroupedRequest& request, const std::
       for (const auto& [bytes, group] : by_key) {
         const std::uint64_t key_hash =
             mix(hash_text(request.hash_key, bytes), hash_word(request.hash_key, index));
-        order.emplace_back(mix(unit_hash, key_hash), bytes);
+        order.emplace_back(group_hash(unit_hash, key_hash), bytes);
       }
       std::sort(order.begin(), order.end());
       for (std::size_t i = 0; i < order.size(); ++i) {

@@ -66,6 +66,11 @@ void write_table(const SynthesizeArguments& arguments, const session::SyntheticT
   if (std::fflush(file.get()) != 0) failed();
 }
 
+synth::ErrorInterval mean_of(const session::SyntheticTable& table) {
+  constexpr double kBeta = 0.05;
+  return synth::mean_error(*table.synthesis.errors, table.synthesis.model.total(), kBeta);
+}
+
 std::string summary(const SynthesizeArguments& arguments, const session::Session& session,
                     const session::SyntheticTable& table, std::int64_t rows) {
   const session::BudgetReport budget = session.budget();
@@ -78,6 +83,10 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
                                {"sigma", step.sigma},
                                {"choice_scale", step.choice_scale}});
     }
+    if (table.synthesis.errors) {
+      const synth::ErrorInterval mean = mean_of(table);
+      json["mean_error"] = {{"value", mean.value}, {"lower", mean.lower}, {"upper", mean.upper}};
+    }
     json["estimated_rows"] = table.synthesis.model.total();
     json["rows"] = rows;
     json["output"] = arguments.output;
@@ -88,6 +97,12 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
   std::string text = fmt::format("  records {} ({} rows, {} columns)\n", arguments.output, rows,
                                  table.plan.domain.size());
   if (!arguments.report.empty()) text += fmt::format("  report  {}\n", arguments.report);
+  if (table.synthesis.errors) {
+    const synth::ErrorInterval mean = mean_of(table);
+    text += fmt::format("  error   {} on average, between {} and {} with probability 0.95\n",
+                        format_rounded(mean.value, 3), format_rounded(mean.lower, 3),
+                        format_rounded(mean.upper, 3));
+  }
   return text + fmt::format(
                     "  method  {}, {} measurements\n  left    one question of epsilon {} (of {} in "
                     "total)\n  means   {}\n",
@@ -146,6 +161,10 @@ void add_synthesize(CLI::App& app) {
                       "write the records to this file, which must not exist");
   command->add_option("--report", arguments->report,
                       "write a report as HTML to this file, which must not exist");
+  command->add_option(
+      "--check", options.check_share,
+      "the share of the cost, such as 0.05, that measures how far the table is from "
+      "the data");
   command->add_option("--columns", options.columns, "the columns to synthesise; none: all")
       ->delimiter(',');
   command->add_option("--bins", options.bins, "into how many bins numbers are cut")

@@ -50,6 +50,16 @@ Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit
                        ScoreSensitivity{Sensitivity(steps), ScoreChange::two_sided});
 }
 
+// Each distance is one number, which a row moves by one.
+Event distances_event(double sigma, std::int64_t marginals, const MarginalUnit& unit,
+                      MarginalNoise noise) {
+  const auto rows = static_cast<double>(unit.rows_per_unit);
+  const Event once = noise == MarginalNoise::discrete_gaussian
+                         ? Event(privacy::event::DiscreteGaussian{sigma, rows, 2 * rows})
+                         : Event(privacy::event::Gaussian{sigma, rows, 2 * rows});
+  return privacy::event::Repeat{marginals, once};
+}
+
 MarginalCurator::MarginalCurator(privacy::Reservation&& reservation, data::CodedTable&& table,
                                  MarginalUnit unit, int threads, random::BitSource& bits)
     : reservation_(std::move(reservation)),
@@ -132,21 +142,65 @@ const std::vector<std::int64_t>& MarginalCurator::counts(data::AttributeSet set)
   return MarginalTablesKey::counts(tables_[batch], place);
 }
 
-std::vector<std::int64_t> MarginalCurator::measure(data::AttributeSet set, double sigma) {
-  const auto cells = static_cast<std::size_t>(data::cell_count(sizes(), set));
-  std::vector<std::int64_t> noisy(cells);
+// Charges what is given after the sampler has seen that sigma is good, and before it draws.
+void MarginalCurator::draw_noise(double sigma, std::span<std::int64_t> into, const Event* charged) {
   const auto draw = [&](const auto& sampler) {
-    charge(marginal_event(sigma, unit_, noise()));
-    sampler.fill(noisy, bits_);
+    if (charged) charge(*charged);
+    sampler.fill(into, bits_);
   };
   if (noise() == MarginalNoise::rounded_gaussian) {
     draw(random::RoundedNormalSampler(sigma));
   } else {
     draw(random::DiscreteGaussianSampler(sigma));
   }
+}
+
+std::vector<std::int64_t> MarginalCurator::measure(data::AttributeSet set, double sigma) {
+  const auto cells = static_cast<std::size_t>(data::cell_count(sizes(), set));
+  std::vector<std::int64_t> noisy(cells);
+  const Event event = marginal_event(sigma, unit_, noise());
+  draw_noise(sigma, noisy, &event);
   const std::vector<std::int64_t>& exact = counts(set);
   for (std::size_t i = 0; i < cells; ++i) {
     noisy[i] = static_cast<std::int64_t>(Int128{exact[i]} + noisy[i]);
+  }
+  return noisy;
+}
+
+void MarginalCurator::prepay_distances(std::int64_t marginals, double sigma) {
+  SHOAL_CHECK(marginals > 0 && prepaid_ == 0);
+  const Event event = distances_event(sigma, marginals, unit_, noise());
+  draw_noise(sigma, {}, &event);
+  prepaid_ = marginals;
+  prepaid_sigma_ = sigma;
+}
+
+std::vector<std::int64_t> MarginalCurator::distances(std::span<const ComparedTable> tables) {
+  SHOAL_CHECK(prepaid_ > 0 && static_cast<std::int64_t>(tables.size()) == prepaid_);
+  std::vector<data::AttributeSet> sets;
+  for (const ComparedTable& table : tables) {
+    const std::int64_t cells = data::cell_count(sizes(), table.set);
+    Int128 total = 0;
+    for (const std::int64_t rows : table.rows) total += rows < 0 ? -Int128{rows} : rows;
+    if (static_cast<std::int64_t>(table.rows.size()) != cells || total > kMaxExpected) {
+      throw Error(ErrorCode::invalid_argument,
+                  "a table to compare with needs a count for each of " + std::to_string(cells) +
+                      " cells, and no more than 2^60 rows in all");
+    }
+    sets.push_back(table.set);
+  }
+  prepaid_ = 0;
+  std::vector<std::int64_t> noisy(tables.size());
+  draw_noise(prepaid_sigma_, noisy, nullptr);
+  prepare(sets);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const std::vector<std::int64_t>& exact = counts(tables[i].set);
+    Int128 distance = noisy[i];
+    for (std::size_t cell = 0; cell < exact.size(); ++cell) {
+      const std::int64_t gap = exact[cell] - tables[i].rows[cell];
+      distance += gap < 0 ? -gap : gap;
+    }
+    noisy[i] = static_cast<std::int64_t>(distance);
   }
   return noisy;
 }

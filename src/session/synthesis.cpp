@@ -98,9 +98,19 @@ class Run {
     options.threads = threads;
     options.progress = progress_;
     return finishing(curator, spent, [&] {
-      if (plan_.method == SynthesisMethod::mst) return synth::mst(curator, options);
-      if (plan_.method == SynthesisMethod::aim) return synth::aim(curator, plan_.workload, options);
-      return synth::graded(curator, plan_.workload, options);
+      if (plan_.check_share > 0) {
+        curator.prepay_distances(static_cast<std::int64_t>(plan_.workload.size()),
+                                 plan_.check_sigma);
+      }
+      synth::Synthesis result = plan_.method == SynthesisMethod::mst ? synth::mst(curator, options)
+                                : plan_.method == SynthesisMethod::aim
+                                    ? synth::aim(curator, plan_.workload, options)
+                                    : synth::graded(curator, plan_.workload, options);
+      if (plan_.check_share > 0) {
+        result.errors = synth::measure_errors(curator, result.model, plan_.workload,
+                                              plan_.check_sigma, threads);
+      }
+      return result;
     });
   }
 

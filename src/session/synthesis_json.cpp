@@ -71,6 +71,10 @@ synth::Synthesis parsed(const json& stored, std::vector<std::uint32_t> sizes) {
     synthesis.measurements.push_back({set_of(one.at("columns")), one.at("sigma").get<double>(),
                                       one.at("counts").get<std::vector<double>>()});
   }
+  if (const auto errors = stored.find("errors"); errors != stored.end()) {
+    synthesis.errors = {errors->at("sigma").get<double>(),
+                        errors->at("rows").get<std::vector<std::int64_t>>()};
+  }
   return synthesis;
 }
 
@@ -98,6 +102,8 @@ std::string stored_synthesis(const synth::Synthesis& synthesis) {
     stored["tables"].push_back({{"columns", synthesis.model.sets()[i].members()},
                                 {"logs", logarithms(synthesis.model.potentials()[i])}});
   }
+  if (synthesis.errors)
+    stored["errors"] = {{"sigma", synthesis.errors->sigma}, {"rows", synthesis.errors->rows}};
   return stored.dump();
 }
 

@@ -30,6 +30,7 @@ constexpr double kCellsPerMegabyte = 131'072;
 constexpr double kMaxMegabytes = 1024;
 constexpr std::int64_t kMaxPublicRows = 100'000'000;  // padding takes memory
 constexpr double kBeta = 0.05;
+constexpr double kMaxCheckShare = 0.5;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
@@ -130,6 +131,10 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
     refuse(fmt::format("{} public rows are out of range: give 1 to {}", *options.public_rows,
                        kMaxPublicRows));
   }
+  if (options.check_share > 0) {
+    refuse(fmt::format(
+        "{} measures no errors at the end: its theorem bounds them; leave --check out", method));
+  }
   plan.public_rows = *options.public_rows;
   const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
   const std::int64_t queries = query_count(plan);
@@ -192,6 +197,12 @@ void plan_marginals(const catalog::Policy& policy, const SynthesisOptions& optio
     rho = mu * mu / 2;
     plan.event = privacy::event::Gdp{mu};
   }
+  if (options.check_share > 0) {
+    const release::MarginalUnit unit{1, policy.neighbors};
+    plan.check_share = options.check_share;
+    plan.check_sigma = synth::distance_sigma(plan.workload.size(), options.check_share * rho, unit);
+    rho *= 1 - options.check_share;
+  }
   synth::MethodOptions limits;
   limits.max_model_cells = plan.max_model_cells;
   if (plan.method == SynthesisMethod::mst) {
@@ -236,6 +247,10 @@ SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptio
                      .epsilon = asked_epsilon(policy, options.epsilon),
                      .delta = asked_delta(policy, options.delta),
                      .event = privacy::event::Compose{}};
+  if (!(options.check_share >= 0 && options.check_share <= kMaxCheckShare)) {
+    refuse(fmt::format("a share of {} for measuring errors is out of range: give 0 to {}",
+                       format_number(options.check_share), format_number(kMaxCheckShare)));
+  }
   if (!(Epsilon(plan.epsilon).value() > 0)) refuse("epsilon is 0; nothing can be learnt with it");
   plan.method = method_of(options, Delta(plan.delta).value());
   plan.reason = reason_of(options, plan.method);

@@ -18,7 +18,7 @@ using data::AttributeSet;
 
 constexpr double kBeta = 0.05;
 constexpr std::size_t kMostPairs = 12;
-constexpr std::size_t kMostPredictions = 200;
+constexpr std::size_t kMostRows = 50;  // of a table of errors
 
 std::vector<std::string> labels_of(const synth::DomainColumn& column) {
   std::vector<std::string> labels = column.categories;
@@ -85,17 +85,54 @@ void add_errors(report::Page& page, const SyntheticTable& table) {
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.bound.value_or(3) < b.bound.value_or(3);
   });
-  page.paragraph(fmt::format(
-      "Of {} marginals of the workload, {} have a prediction{}.", found.size(), known,
-      found.size() > kMostPredictions ? fmt::format("; the first {} are listed", kMostPredictions)
-                                      : ""));
+  page.paragraph(
+      fmt::format("Of {} marginals of the workload, {} have a prediction, and {} rest on "
+                  "the model{}.",
+                  found.size(), known, static_cast<std::ptrdiff_t>(found.size()) - known,
+                  known > static_cast<std::ptrdiff_t>(kMostRows)
+                      ? fmt::format("; the first {} are listed", kMostRows)
+                      : ""));
   std::vector<std::vector<std::string>> rows;
   for (const synth::PredictedError& one : found) {
-    if (rows.size() == kMostPredictions) break;
-    rows.push_back({name_of(one.set, table.plan.domain),
-                    one.bound ? format_rounded(*one.bound, 3) : "rests on the model"});
+    if (rows.size() == kMostRows || !one.bound) break;
+    rows.push_back({name_of(one.set, table.plan.domain), format_rounded(*one.bound, 3)});
   }
   const std::vector<std::string> header = {"marginal", "error"};
+  if (!rows.empty()) page.table(header, rows);
+}
+
+std::string between(const synth::ErrorInterval& interval) {
+  return fmt::format("{} to {}", format_rounded(interval.lower, 3),
+                     format_rounded(interval.upper, 3));
+}
+
+void add_measured(report::Page& page, const SyntheticTable& table) {
+  if (!table.synthesis.errors) return;
+  const synth::MeasuredErrors& errors = *table.synthesis.errors;
+  const double total = table.synthesis.model.total();
+  const synth::ErrorInterval mean = mean_error(errors, total, kBeta);
+  page.heading("Measured error");
+  page.paragraph(fmt::format(
+      "The L1 distance of the model's tables from those of the data, as a share of the estimated "
+      "rows (0: the same, 2: nothing in common), counted with noise of standard deviation {} rows: "
+      "on average {}, between {} with probability 0.95. An interval below holds its own marginal "
+      "with that probability, not all of them at once.",
+      format_rounded(errors.sigma, 3), format_rounded(mean.value, 3), between(mean)));
+  std::vector<std::size_t> order(errors.rows.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return errors.rows[a] > errors.rows[b]; });
+  if (order.size() > kMostRows) {
+    page.paragraph(fmt::format("The {} largest of {}:", kMostRows, order.size()));
+    order.resize(kMostRows);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const std::size_t i : order) {
+    const synth::ErrorInterval one = marginal_error(errors, i, total, kBeta);
+    rows.push_back({name_of(table.plan.workload[i].set, table.plan.domain),
+                    format_rounded(one.value, 3), between(one)});
+  }
+  const std::vector<std::string> header = {"marginal", "error", "interval"};
   page.table(header, rows);
 }
 
@@ -153,6 +190,7 @@ std::string report_html(const SyntheticTable& table) {
       to_string(table.plan.method), table.plan.reason, privacy::to_json(table.plan.event),
       format_rounded(std::round(table.synthesis.model.total()), 12)));
   add_noise(page, table);
+  add_measured(page, table);
   add_errors(page, table);
   add_pictures(page, table);
   return page.to_html();

@@ -17,11 +17,12 @@ namespace {
 constexpr double kBeta = 0.05;
 const double kMeanAbsolute = std::sqrt(2 / 3.14159265358979323846);  // of a standard normal number
 
+// What the model may cost.
 double rho_of(const SynthesisPlan& plan) {
   if (const auto* gdp = std::get_if<privacy::event::Gdp>(&plan.event.node()))
-    return gdp->mu * gdp->mu / 2;
+    return gdp->mu * gdp->mu / 2 * (1 - plan.check_share);
   const auto* zcdp = std::get_if<privacy::event::Zcdp>(&plan.event.node());
-  return zcdp ? zcdp->rho : 0;
+  return zcdp ? zcdp->rho * (1 - plan.check_share) : 0;
 }
 
 // Of the tables of single columns, which come first.
@@ -101,6 +102,16 @@ std::string describe(const SynthesisPlan& plan, const catalog::Policy& policy) {
   text += fmt::format("workload   {}\n", workload_text(plan));
   text += fmt::format("method     {}: {}\n", to_string(plan.method), plan.reason);
   text += noise_lines(plan, policy);
+  if (plan.check_share > 0) {
+    const std::size_t marginals = plan.workload.size();
+    text += fmt::format(
+        "check      {} of the cost: the distance of each marginal within {} rows, their mean "
+        "within "
+        "{}\n",
+        format_number(plan.check_share),
+        format_rounded(synth::distance_width(plan.check_sigma, 1, kBeta), 3),
+        format_rounded(synth::distance_width(plan.check_sigma, marginals, kBeta), 3));
+  }
   text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
   text += fmt::format(
       "means      the synthetic table is {}\n",
@@ -128,6 +139,10 @@ std::string to_json(const SynthesisPlan& plan, const catalog::Policy& policy) {
   } else {
     json["model_cells"] = plan.max_model_cells;
     json["first_sigma"] = first_noise(plan, policy);
+  }
+  if (plan.check_share > 0) {
+    json["check_share"] = plan.check_share;
+    json["check_sigma"] = plan.check_sigma;
   }
   json["epsilon"] = plan.epsilon;
   json["delta"] = plan.delta;

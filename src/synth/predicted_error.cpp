@@ -5,6 +5,7 @@
 #include <shoal/base/text.hpp>
 #include <shoal/synth/predicted_error.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace shoal::synth {
@@ -55,7 +56,9 @@ std::vector<PredictedError> predicted_errors(const Synthesis& synthesis, const W
     const double noise =
         (cells * std::sqrt(2 * std::log(2.0)) + std::sqrt(2 * cells * std::log(1 / beta))) /
         std::sqrt(estimate.precision);
-    result.back().bound = (distance(tables[i], estimate.counts) + noise) / synthesis.model.total();
+    // No distance is larger than 2.
+    result.back().bound =
+        std::min(2.0, (distance(tables[i], estimate.counts) + noise) / synthesis.model.total());
   }
   return result;
 }

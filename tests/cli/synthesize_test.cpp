@@ -89,7 +89,8 @@ TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
         "-o s.csv --workload age*hight", "-o s.csv --columns id,age", "-o s.csv --method magic",
         "-o s.csv --method mwem", "-o s.csv --method mwem --public-rows 4000 --bins 5000",
         "-o s.csv --method blr --public-rows 4000 --size 50", "-o s.csv --model-megabytes 0.0001",
-        "-o s.csv --bins 0"}) {
+        "-o s.csv --bins 0", "-o s.csv --check 0.9",
+        "-o s.csv --method mwem --public-rows 4000 --columns sex --check 0.1"}) {
     const Ran ran = shell(std::string(kCommand) + " " + wrong);
     EXPECT_NE(ran.status, 0) << wrong;
     EXPECT_TRUE(ran.output.empty()) << wrong;
@@ -97,6 +98,19 @@ TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "l.db")) << wrong;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "s.csv")) << wrong;
   }
+}
+
+TEST_F(Synthesize, ErrorsAreMeasuredIfPaidFor) {
+  const std::string command = std::string(kCommand) + " --check 0.1";
+  EXPECT_NE(shell(command + " --explain").output.find("check      0.1 of the cost"),
+            std::string::npos);
+  const Ran made = shell(command + " -o s.csv --report r.html");
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_NE(made.output.find("on average, between"), std::string::npos) << made.output;
+  EXPECT_NE(read_file(folder_ / "r.html").find("Measured error"), std::string::npos);
+  const auto json = nlohmann::json::parse(shell(command + " -o t.csv --format json").output);
+  EXPECT_LE(json.at("mean_error").at("lower"), json.at("mean_error").at("value"));
+  EXPECT_LE(json.at("mean_error").at("value"), json.at("mean_error").at("upper"));
 }
 
 TEST_F(Synthesize, SmallDomainsNeedNoDelta) {

@@ -1,4 +1,4 @@
-"""Makes a Markdown table of the CSV files of accuracy_synth and peers.py in a folder. Needs Python alone.
+"""Makes a Markdown table of the CSV files of accuracy_synth and the peers in a folder. Needs Python alone.
 
   report.py FOLDER [--by-epsilon]    the second with a row a method, as plot_table takes it
 """
@@ -29,14 +29,16 @@ def main():
                 groups[float(row["epsilon"]), row["method"]].append(row)
     if "--by-epsilon" in sys.argv:
         return by_epsilon(groups)
-    print("| epsilon | method | runs | error | spread | processor time | memory |\n|---|---|---|---|---|---|---|")
+    seconds_of = {group: statistics.mean(float(row["cpu_seconds"]) for row in rows) for group, rows in groups.items()}
+    print("| epsilon | method | runs | error | spread | processor time | of aim's | memory |\n" + "|---" * 8 + "|")
     for (epsilon, method), rows in sorted(groups.items()):
         errors = [float(row["error"]) for row in rows]
-        seconds = statistics.mean(float(row["cpu_seconds"]) for row in rows)
+        seconds = seconds_of[epsilon, method]
+        ratio = f"{seconds / seconds_of[epsilon, 'aim']:.2g}x" if (epsilon, "aim") in groups else ""
         memory = max(float(row["peak_mb"]) for row in rows)
         spread = f"{statistics.stdev(errors):.4f}" if len(errors) > 1 else ""
         print(f"| {epsilon:g} | {method} | {len(rows)} | {statistics.mean(errors):.4f} | {spread} | {seconds:.1f} s | "
-              f"{memory:.0f} MB |")
+              f"{ratio} | {memory:.0f} MB |")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,16 @@ enum class MarginalNoise { discrete_gaussian, rounded_gaussian };
 privacy::Event marginal_event(double sigma, const MarginalUnit& unit,
                               MarginalNoise noise = MarginalNoise::discrete_gaussian);
 privacy::Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit& unit);
+// What the distances of so many marginals from public tables cost, with noise of this sigma in
+// each.
+privacy::Event distances_event(double sigma, std::int64_t marginals, const MarginalUnit& unit,
+                               MarginalNoise noise = MarginalNoise::discrete_gaussian);
+
+// A public table of counts, in rows, for a marginal to be compared with.
+struct ComparedTable {
+  data::AttributeSet set;
+  std::vector<std::int64_t> rows;  // one a cell
+};
 
 class MarginalCurator {
  public:
@@ -86,11 +96,20 @@ class MarginalCurator {
   // that does not fit, and invalid_argument for no candidates or expected counts of another size.
   std::size_t choose(std::span<const MarginalCandidate> candidates, double scale);
 
+  // Pays now for one call of `distances` on so many marginals, whenever it comes. Throws
+  // budget_exceeded if that does not fit.
+  void prepay_distances(std::int64_t marginals, double sigma);
+  // How far the counts of each marginal are from its table, in L1 norm, in rows, each with noise of
+  // its own. Throws internal unless as many were prepaid, once a payment, and invalid_argument for
+  // a table of another size.
+  std::vector<std::int64_t> distances(std::span<const ComparedTable> tables);
+
   // Gives up the table for the right to settle.
   privacy::SpentReservation finish() && { return std::move(reservation_).spend(); }
 
  private:
   void charge(const privacy::Event& event);
+  void draw_noise(double sigma, std::span<std::int64_t> noise, const privacy::Event* charged);
   const std::vector<std::int64_t>& counts(data::AttributeSet set);
   Int128 score(const MarginalCandidate& candidate);
 
@@ -104,6 +123,8 @@ class MarginalCurator {
   privacy::Charge spent_;
   std::vector<data::MarginalTables> tables_;
   std::map<data::AttributeSet, std::pair<std::size_t, std::size_t>> index_;
+  std::int64_t prepaid_ = 0;  // marginals
+  double prepaid_sigma_ = 0;
 };
 
 }  // namespace shoal::release

@@ -34,6 +34,8 @@ struct SynthesisOptions {
   std::optional<std::int64_t> public_rows = {};
   std::optional<int> rounds = {};         // of mwem; none: where its error bound is least
   std::optional<std::int64_t> size = {};  // rows that blr draws; none: chosen by its error bound
+  // The share of the cost that measures, at the end, how far the model is from the data; 0: none.
+  double check_share = 0;
 };
 
 // What a synthesis will do and cost. The same whatever the rows say.
@@ -51,6 +53,9 @@ struct SynthesisPlan {
   std::int64_t public_rows = 0;
   int rounds = 0;
   std::int64_t size = 0;
+  // Of the errors that are measured at the end; 0: none are.
+  double check_share = 0;
+  double check_sigma = 0;
 
   bool explicit_universe() const {
     return method == SynthesisMethod::mwem || method == SynthesisMethod::blr;

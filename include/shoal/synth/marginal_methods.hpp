@@ -5,10 +5,12 @@
 
 #include <shoal/release/marginal_curator.hpp>
 #include <shoal/synth/graphical_model.hpp>
+#include <shoal/synth/measured_error.hpp>
 #include <shoal/synth/workload.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,7 @@ struct Synthesis {
   GraphicalModel model;
   std::vector<SynthesisStep> steps;
   std::vector<NoisyMarginal> measurements;
+  std::optional<MeasuredErrors> errors = {};  // if they were paid for
 };
 
 }  // namespace shoal::synth

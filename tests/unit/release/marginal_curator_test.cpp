@@ -9,7 +9,9 @@
 #include <shoal/random/rounded_normal.hpp>
 #include <shoal/release/marginal_curator.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace shoal::release {
 namespace {
@@ -189,6 +191,93 @@ TEST_F(MarginalCuratorTest, RefusesCandidatesThatDoNotFit) {
   EXPECT_TRUE(refused({AttributeSet::of({0}), expected, 0, 0}));
   EXPECT_TRUE(refused({AttributeSet::of({0}), huge, 0, 1}));
   EXPECT_NEAR(mine.rho_left(), 1, 1e-12);
+}
+
+std::vector<ComparedTable> compared() {
+  return {{AttributeSet::of({0, 1}), {1, 1, 0, 0, 0, 7}}, {AttributeSet::of({2}), {2, -3}}};
+}
+
+TEST_F(MarginalCuratorTest, DistancesAreExactPlusTheNoise) {
+  // Counts 0 1 1 1 0 3 and 2 4.
+  const std::int64_t exact[] = {1 + 0 + 1 + 1 + 0 + 4, 0 + 7};
+  for (const bool rounded : {false, true}) {
+    std::vector<std::int64_t> noise(2);
+    test::SeededSource expected_bits(8);
+    if (rounded) {
+      random::RoundedNormalSampler(2.5).fill(noise, expected_bits);
+    } else {
+      random::DiscreteGaussianSampler(2.5).fill(noise, expected_bits);
+    }
+    test::SeededSource bits(8);
+    MarginalCurator mine = rounded ? gaussian(1, bits) : curator(1, bits);
+    mine.prepay_distances(2, 2.5);
+    const auto noisy = mine.distances(compared());
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(noisy[i], exact[i] + noise[i]) << i;
+  }
+}
+
+TEST_F(MarginalCuratorTest, DistancesArePaidBeforeAndOnce) {
+  test::SeededSource bits(1);
+  MarginalCurator mine = curator(0.1, bits);
+  EXPECT_EQ(code_of([&] { mine.distances(compared()); }), ErrorCode::internal);
+  EXPECT_EQ(code_of([&] { mine.prepay_distances(2, 3.16); }), ErrorCode::budget_exceeded);
+  mine.prepay_distances(2, 10);  // 2 / 200
+  EXPECT_NEAR(mine.rho_left(), 0.09, 1e-12);
+  // What is refused is not used up.
+  std::vector<ComparedTable> wrong = compared();
+  wrong[1].rows.push_back(0);
+  EXPECT_EQ(code_of([&] { mine.distances(wrong); }), ErrorCode::invalid_argument);
+  wrong[1].rows = {std::int64_t{1} << 60, 1};
+  EXPECT_EQ(code_of([&] { mine.distances(wrong); }), ErrorCode::invalid_argument);
+  wrong.pop_back();
+  EXPECT_EQ(code_of([&] { mine.distances(wrong); }), ErrorCode::internal);
+  EXPECT_EQ(mine.distances(compared()).size(), 2u);
+  EXPECT_EQ(code_of([&] { mine.distances(compared()); }), ErrorCode::internal);
+  EXPECT_NEAR(mine.rho_left(), 0.09, 1e-12);
+  MarginalCurator exchange = curator(1, bits, {3, Neighbors::replace_one});
+  exchange.prepay_distances(5, 100);
+  EXPECT_NEAR(exchange.rho_left(), 1 - 5 * 36.0 / 20000, 1e-12);
+  MarginalCurator normal = gaussian(1, bits);
+  normal.prepay_distances(8, 10);
+  EXPECT_NEAR(normal.half_square_left(), 0.5 - 8.0 / 200, 1e-12);
+}
+
+// With the same noise, neighbours' distances move by no more than a unit's rows, or twice that.
+TEST_F(MarginalCuratorTest, DistancesOfNeighboursMoveAsFarAsCharged) {
+  test::SeededSource random(77);
+  std::int64_t furthest[2] = {0, 0};
+  for (int round = 0; round < 150; ++round) {
+    std::vector<std::vector<std::uint16_t>> rows;
+    const auto any_row = [&]() -> std::vector<std::uint16_t> {
+      return {static_cast<std::uint16_t>(random.next_bits(1)),
+              static_cast<std::uint16_t>(random.next_bits(8) % 3),
+              static_cast<std::uint16_t>(random.next_bits(1))};
+    };
+    for (int i = 0; i < 12; ++i) rows.push_back(any_row());
+    std::vector<ComparedTable> tables = compared();
+    for (ComparedTable& table : tables) {
+      for (std::int64_t& cell : table.rows) cell = static_cast<std::int64_t>(random.next_bits(3));
+    }
+    const auto released = [&](const std::vector<std::vector<std::uint16_t>>& data) {
+      test::SeededSource bits(static_cast<std::uint64_t>(round));
+      MarginalCurator mine(reserve(privacy::event::Zcdp{1}, Neighbors::add_remove),
+                           coded_table(kSizes, data), {}, 1, bits);
+      mine.prepay_distances(2, 4);
+      return mine.distances(tables);
+    };
+    const auto before = released(rows);
+    std::vector<std::vector<std::uint16_t>> fewer(rows.begin(), rows.end() - 1);
+    std::vector<std::vector<std::uint16_t>> exchanged = fewer;
+    exchanged.push_back(any_row());
+    const auto without = released(fewer);
+    const auto with_other = released(exchanged);
+    for (std::size_t i = 0; i < 2; ++i) {
+      furthest[0] = std::max(furthest[0], std::abs(before[i] - without[i]));
+      furthest[1] = std::max(furthest[1], std::abs(before[i] - with_other[i]));
+    }
+  }
+  EXPECT_EQ(furthest[0], 1);
+  EXPECT_EQ(furthest[1], 2);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 namespace shoal::session {
@@ -119,6 +120,58 @@ TEST_F(SynthesisTest, EveryMethodLearnsTheTableAndIsPaidOnce) {
     EXPECT_EQ(again.synthesis.steps.size(), first.synthesis.steps.size());
     EXPECT_EQ(session.budget().epsilon_spent, after);
   }
+}
+
+// Errors are paid for out of the same cost, come with the table, and are stored with it.
+class MeasuredSynthesisTest : public SynthesisTest,
+                              public testing::WithParamInterface<const char*> {};
+
+TEST_P(MeasuredSynthesisTest, ErrorsAreMeasuredWithinTheCost) {
+  write("row", GetParam(), true);
+  Session session(policy_);
+  for (const char* method : {"aim", "graded", "mst"}) {
+    SCOPED_TRACE(method);
+    SynthesisOptions asked = options(method);
+    asked.epsilon = 1;
+    asked.workload = "all-2way";
+    const SynthesisPlan plain = session.explain_synthesis(asked);
+    asked.check_share = 0.1;
+    const SynthesisPlan plan = session.explain_synthesis(asked);
+    EXPECT_EQ(plan.event, plain.event);
+    EXPECT_NE(describe(plan, session.policy()).find("check      0.1"), std::string::npos);
+    EXPECT_EQ(describe(plain, session.policy()).find("check"), std::string::npos);
+    test::SeededSource bits(4);
+    const SyntheticTable table = session.synthesize(asked, "", {}, bits);
+    ASSERT_TRUE(table.synthesis.errors);
+    EXPECT_EQ(table.synthesis.errors->rows.size(), table.plan.workload.size());
+    // Pairs of columns of 3,000 rows, with little noise: a few rows in a hundred.
+    const auto mean =
+        synth::mean_error(*table.synthesis.errors, table.synthesis.model.total(), 0.05);
+    EXPECT_LT(mean.value, 0.3);
+    EXPECT_LE(mean.lower, mean.value);
+    EXPECT_LE(mean.value, mean.upper);
+    const SyntheticTable again = session.synthesize(asked, "", {}, bits);
+    EXPECT_EQ(again.synthesis.errors->rows, table.synthesis.errors->rows);
+    EXPECT_EQ(again.synthesis.errors->sigma, plan.check_sigma);
+    EXPECT_NE(report_html(table).find("Measured error"), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Relations, MeasuredSynthesisTest,
+                         testing::Values("add_remove", "replace_one"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_F(SynthesisTest, ChecksThatCannotBeAreRefusedBeforeAnySpend) {
+  const Session session(policy_);
+  SynthesisOptions asked = options("aim");
+  for (const double share : {-0.1, 0.6, std::nan("")}) {
+    asked.check_share = share;
+    EXPECT_THROW(session.explain_synthesis(asked), Error) << share;
+  }
+  asked = options("mwem");
+  asked.check_share = 0.1;
+  EXPECT_THROW(session.explain_synthesis(asked), Error);
+  EXPECT_FALSE(session.budget().opened);
 }
 
 // The total is counted by zCDP, and a table paid for as a Gaussian must still be able to take all

@@ -229,26 +229,11 @@ bool UnitBounder::try_short_units(std::size_t set, const RowBlock& block, const 
   // Vectors take the numbers of groups for signed ones.
   const auto most = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
   if (!has_avx2 || has_lists_ || keys_[set]->size() > most) return false;
-  switch (sets_[set].max_groups) {
-    case 1:
-      return add_short_units<1>(set, block, units), true;
-    case 2:
-      return add_short_units<2>(set, block, units), true;
-    case 3:
-      return add_short_units<3>(set, block, units), true;
-    case 4:
-      return add_short_units<4>(set, block, units), true;
-    case 5:
-      return add_short_units<5>(set, block, units), true;
-    case 6:
-      return add_short_units<6>(set, block, units), true;
-    case 7:
-      return add_short_units<7>(set, block, units), true;
-    case 8:
-      return add_short_units<8>(set, block, units), true;
-    default:
-      return false;
-  }
+  return with_groups(std::make_index_sequence<kGroupsAtOnce>(), sets_[set].max_groups,
+                     [&](auto groups) {
+                       add_short_units<groups>(set, block, units);
+                       return true;
+                     });
 }
 
 #else

@@ -4,9 +4,17 @@
 
 #include "engine/unit_bounder.hpp"
 
-#include <algorithm>
+#include <type_traits>
+#include <utility>
 
 namespace shoal::engine {
+
+// What `way` gives for a number of groups that is known when it is compiled, if it is one of those
+// that can be done at once; false otherwise.
+template <std::size_t... kLess, typename Way>
+bool with_groups(std::index_sequence<kLess...>, std::size_t groups, const Way& way) {
+  return ((groups == kLess + 1 && way(std::integral_constant<std::size_t, kLess + 1>())) || ...);
+}
 
 inline void UnitBounder::add_to_words(const RowBlock& block, std::size_t row,
                                       std::uint64_t* words) const {

@@ -102,26 +102,8 @@ void UnitBounder::add_unit(std::size_t set, std::uint64_t unit_hash, const RowBl
 
 bool UnitBounder::try_at_once(std::size_t set, const RowBlock& block, std::size_t first,
                               std::size_t last) {
-  switch (sets_[set].max_groups) {
-    case 1:
-      return add_at_once<1>(set, block, first, last);
-    case 2:
-      return add_at_once<2>(set, block, first, last);
-    case 3:
-      return add_at_once<3>(set, block, first, last);
-    case 4:
-      return add_at_once<4>(set, block, first, last);
-    case 5:
-      return add_at_once<5>(set, block, first, last);
-    case 6:
-      return add_at_once<6>(set, block, first, last);
-    case 7:
-      return add_at_once<7>(set, block, first, last);
-    case 8:
-      return add_at_once<8>(set, block, first, last);
-    default:
-      return false;
-  }
+  return with_groups(std::make_index_sequence<kGroupsAtOnce>(), sets_[set].max_groups,
+                     [&](auto groups) { return add_at_once<groups>(set, block, first, last); });
 }
 
 // The marks of a set, with room for every group, and a new serial number.

@@ -4,8 +4,9 @@
 //
 // Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2,
 // w3 (shrinkage of main effects, pairs and more, for aim and mst), f1, f2, f3 (the same in the last
-// fit alone; 0: as before), rows (0: as many as the table), refine (1: refine the records; as
-// graded does unless it is 0), ways, steps (1: list what was measured).
+// fit alone; 0: as before), prior (variance of effects in place of shrinkage, in all fits; 0: none),
+// iterations (of a fit), rows (0: as many as the table), refine (1: refine the records; as graded
+// does unless it is 0), ways, steps (1: list what was measured).
 //
 // aim and mst are paid for as zcdp, graded as gdp, each within epsilon and delta.
 //
@@ -166,6 +167,10 @@ int main(int argc, char** argv) {
     options.threads = static_cast<int>(option["threads"]);
     options.fit.shrinkage = {option["w1"], option["w2"], option["w3"]};
     options.fit.tolerance = option["tolerance"];
+    if (option["prior"] > 0) options.fit.prior_variance = option["prior"];
+    if (option["iterations"] > 0) {
+      options.fit.max_iterations = static_cast<int>(option["iterations"]);
+    }
     options.final_fit = options.fit;
     if (option["f1"] > 0) {
       options.final_fit.shrinkage = {option["f1"], option["f2"], option["f3"]};

@@ -105,6 +105,30 @@ void claim_budget(const std::filesystem::path& data, const BudgetMark& budget) {
           data.string(), marks.front().lineage, marks.front().ledger.string()));
 }
 
+void check_public_sources(const Policy& policy) {
+  for (const Table& table : policy.tables) {
+    if (!table.is_public || table.format == SourceFormat::postgresql) continue;
+    const std::filesystem::path data = policy.resolve(table.source);
+    const std::filesystem::path marker = marker_path(data);
+    for (const Table& other : policy.tables) {
+      if (other.is_public || other.format == SourceFormat::postgresql) continue;
+      if (marker_path(policy.resolve(other.source)) != marker) continue;
+      throw Error(ErrorCode::conflict,
+                  fmt::format("tables {} and {} have the same file, {}, public in one and private "
+                              "in the other; remove one of them from the policy",
+                              table.name, other.name, data.string()));
+    }
+    const std::vector<BudgetMark> marks = read_marks(data);
+    if (marks.empty()) continue;
+    throw Error(ErrorCode::conflict,
+                fmt::format("table {} is called public, but {} has a budget, {} in {}, so its rows "
+                            "are private; leave public = true out. If they never were private, "
+                            "remove {}",
+                            table.name, data.string(), marks.front().lineage,
+                            marks.front().ledger.string(), marker.string()));
+  }
+}
+
 bool was_opened(const std::filesystem::path& data, const std::string& lineage) {
   std::vector<BudgetMark> marks = read_marks(data);
   const BudgetMark* mark = find(marks, lineage);

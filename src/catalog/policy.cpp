@@ -3,7 +3,10 @@
 #include <shoal/base/file.hpp>
 #include <shoal/base/ledger_place.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/policy.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -72,9 +75,21 @@ std::string Policy::unit_in_words() const {
   return "one person (" + join_names(columns) + ")";
 }
 
+void require_one_file(const std::filesystem::path& path, std::string_view what) {
+  const std::string text = path.string();
+  const std::size_t at = text.find_first_of("*?[]{}");
+  if (at == std::string::npos) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} is {}, with a {} in its path; a path with one of * ? [ ] {{ }} would "
+                          "stand for several files: rename the file or its folder",
+                          what, printable(text, 300), text[at]));
+}
+
 Policy load_policy(const std::filesystem::path& path) {
   const std::string text = read_file(path);
-  return parse_policy(text, std::filesystem::absolute(path).parent_path());
+  Policy policy = parse_policy(text, std::filesystem::absolute(path).parent_path());
+  check_public_sources(policy);
+  return policy;
 }
 
 }  // namespace shoal::catalog

@@ -227,6 +227,14 @@ void check_paths(const Policy& policy) {
   }
 }
 
+// A relative source starts at the policy's folder, whose name is part of what the engine reads.
+void check_sources(const Policy& policy) {
+  for (const Table& table : policy.tables) {
+    if (table.format == SourceFormat::postgresql) continue;
+    require_one_file(policy.resolve(table.source), fmt::format("table.{}.source", table.name));
+  }
+}
+
 Table parse_table(const std::string& name, const Section& section, PrivacyUnit unit) {
   section.allow_only({"source", "format", "delimiter", "quote", "public", "person_column", "via",
                       "max_rows_per_person", "max_groups_per_person", "max_rows_per_group",
@@ -376,6 +384,7 @@ Policy parse_policy(std::string_view text, const std::filesystem::path& folder) 
     policy.tables.push_back(parse_table(std::string(name.str()), *table, policy.unit));
   }
   if (policy.tables.empty()) missing("table", "[table.people]");
+  check_sources(policy);
   check_paths(policy);
   return policy;
 }

@@ -237,10 +237,12 @@ engine::RowReport import_table(const fs::path& policy_path, const std::string& t
                             table->name));
   }
   const fs::path data = policy.resolve(table->source);
-  catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
+  // A public file has no budget, and importing it must not give it one.
+  if (!table->is_public)
+    catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
   engine::RowReport report = engine::import_rows(policy, *table, output, progress);
   // The copy is the same data: it belongs to the same budget.
-  catalog::write_marks(output, catalog::read_marks(data));
+  if (!table->is_public) catalog::write_marks(output, catalog::read_marks(data));
   return report;
 }
 

@@ -167,6 +167,8 @@ Session::Session(const std::filesystem::path& policy_path, ledger::Options ledge
     : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {}
 
 plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& options) const {
+  // A session may outlive the making of a marker.
+  catalog::check_public_sources(policy_);
   plan::Plan plan = plan::make_plan(sql, policy_, options);
   if (!plan::must_search(plan)) return plan;
   const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);

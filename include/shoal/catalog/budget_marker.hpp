@@ -7,6 +7,8 @@
 // Format, TOML: [[budget]] lineage = "...", ledger = "<path>", opened = true|false.
 #pragma once
 
+#include <shoal/catalog/policy.hpp>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -31,6 +33,10 @@ void write_marks(const std::filesystem::path& data, const std::vector<BudgetMark
 // Whether this budget is one of the data's. Throws conflict if the data has a budget and this is
 // none of them; adds it if the data has none.
 void claim_budget(const std::filesystem::path& data, const BudgetMark& budget);
+
+// A public table's rows are no secret, so its file can neither belong to a budget nor be that of a
+// private table of the same policy. Throws conflict.
+void check_public_sources(const Policy& policy);
 
 // Whether the marker says that the budget was opened, and saying so.
 bool was_opened(const std::filesystem::path& data, const std::string& lineage);

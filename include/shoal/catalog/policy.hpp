@@ -123,7 +123,14 @@ struct Policy {
   std::string unit_in_words() const;
 };
 
+// The data engine reads a path with one of * ? [ ] { } as a pattern, which other files match as
+// well: their rows would be read under this table's budget. Throws invalid_argument that starts
+// with `what`.
+void require_one_file(const std::filesystem::path& path, std::string_view what);
+
 // Both throw not_found, parse_error (with line and column) or invalid_argument (with the key).
+// Loading also throws conflict if a table is called public whose file has a budget
+// (budget_marker.hpp).
 Policy load_policy(const std::filesystem::path& path);
 Policy parse_policy(std::string_view text, const std::filesystem::path& folder);
 

@@ -147,6 +147,24 @@ TEST(Policy, RefusesWithKeyAndRemedy) {
   }
 }
 
+// The engine would read other files through a pattern, whatever the file of that very name holds.
+TEST(Policy, ASourceIsOneFile) {
+  for (const std::string name :
+       {"peopl?.csv", "*.csv", "people[1].csv", "p].csv", "{a,b}.csv", "a}.csv", "**/people.csv"}) {
+    SCOPED_TRACE(name);
+    try {
+      parse_policy(with("\"people.csv\"", '"' + name + '"'), "/data");
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("table.people.source"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("rename the file"), std::string::npos);
+    }
+  }
+  EXPECT_THROW(parse_policy(kGood, "/data[1]"), Error);
+  EXPECT_NO_THROW(parse_policy(kGood, "/data (1), it's new"));
+}
+
 TEST(Policy, MessagesNameTheLine) {
   try {
     parse_policy(with("delta = 1e-7", "delta = 7"), "/data");

@@ -172,6 +172,79 @@ TEST_F(SessionTest, ASecondPolicyMakesNoSecondBudget) {
   EXPECT_EQ(Session(folder_ / "fourth.toml").query(kCount, epsilon(0.5)).columns.size(), 1u);
 }
 
+// Whoever calls budgeted data public would have its rows for nothing.
+TEST_F(SessionTest, BudgetedDataIsNotPublic) {
+  write_file_durably(folder_ / "ids.csv", "id\n1\n2\n", IfExists::refuse);
+  const auto policy = [&](const std::string& source, const std::string& other) {
+    const std::filesystem::path path = folder_ / "second.toml";
+    write_file_durably(path,
+                       "[dataset]\nname = \"second\"\nlineage = \"second\"\n"
+                       "[privacy]\nunit = \"row\"\nneighbors = \"add_remove\"\n"
+                       "[budget]\nepsilon = 1\ndelta = 0\nledger = \"second.ledger\"\n"
+                       "[table.ids]\nsource = \"" +
+                           other +
+                           "\"\nformat = \"csv\"\n[table.ids.column.id]\ntype = \"integer\"\n"
+                           "[table.leak]\nsource = \"" +
+                           source +
+                           "\"\nformat = \"csv\"\npublic = true\n"
+                           "[table.leak.column.id]\ntype = \"integer\"\nunique = true\n",
+                       IfExists::replace);
+    return path;
+  };
+  std::filesystem::create_symlink(folder_ / "people.csv", folder_ / "link.csv");
+  for (const char* source : {"people.csv", "link.csv"}) {
+    const auto path = policy(source, "ids.csv");
+    EXPECT_EQ(code_of([&] { Session{path}; }), ErrorCode::conflict);
+    EXPECT_EQ(code_of([&] { import_table(path, "leak", folder_ / "leak.parquet"); }),
+              ErrorCode::conflict);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "leak.parquet"));
+  // One policy cannot have it both ways, though no marker tells yet.
+  EXPECT_EQ(code_of([&] { Session{policy("ids.csv", "ids.csv")}; }), ErrorCode::conflict);
+  // Nor can a session that began before the budget did.
+  write_file_durably(folder_ / "late.csv", "id\n1\n2\n", IfExists::refuse);
+  Session session(policy("late.csv", "ids.csv"));
+  const char* ask = "SELECT COUNT(*) FROM ids JOIN leak ON ids.id = leak.id";
+  session.query(ask, epsilon(0.1));
+  InitRequest late;
+  late.files = {folder_ / "late.csv"};
+  init_policy(late);
+  EXPECT_EQ(code_of([&] { session.query(ask, epsilon(0.2)); }), ErrorCode::conflict);
+  EXPECT_EQ(code_of([&] { session.explain(ask, epsilon(0.2)); }), ErrorCode::conflict);
+  EXPECT_NEAR(Session(policy("other.csv", "ids.csv")).budget().epsilon_spent, 0.1, 1e-9);
+}
+
+TEST_F(SessionTest, ImportingAPublicTableGivesItNoBudget) {
+  write_file_durably(folder_ / "states.csv", "state\nTX\nCA\n", IfExists::refuse);
+  std::string text = read_file(policy_path());
+  text +=
+      "\n[table.states]\nsource = \"states.csv\"\nformat = \"csv\"\npublic = true\n"
+      "[table.states.column.state]\ntype = \"text\"\n";
+  const auto at = text.find("unit = \"row\"");
+  text.replace(at, 12, "unit = \"person\"");
+  const auto table = text.find("[table.people]\n");
+  text.insert(table + 15, "person_column = \"id\"\n");
+  write_file_durably(policy_path(), text, IfExists::replace);
+  EXPECT_EQ(import_table(policy_path(), "states", folder_ / "states.parquet").rows, 2);
+  EXPECT_TRUE(catalog::read_marks(folder_ / "states.csv").empty());
+  EXPECT_TRUE(catalog::read_marks(folder_ / "states.parquet").empty());
+}
+
+// A pattern would bring the rows of other files, with budgets of their own.
+TEST_F(SessionTest, OneFileIsRead) {
+  write_file_durably(folder_ / "peopl?.csv", "id,age\n1,1\n", IfExists::refuse);
+  InitRequest request;
+  request.files = {folder_ / "peopl?.csv"};
+  EXPECT_EQ(code_of([&] { init_policy(request); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { import_table(policy_path(), "", folder_ / "a*.parquet"); }),
+            ErrorCode::invalid_argument);
+  change("source = \"people.csv\"", "source = \"peopl?.csv\"");
+  EXPECT_EQ(code_of([&] { Session{policy_path()}; }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { import_table(policy_path(), "", folder_ / "a.parquet"); }),
+            ErrorCode::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.parquet"));
+}
+
 TEST_F(SessionTest, ALargerTotalNeedsTheOwner) {
   Session(policy_path()).query(kCount, epsilon(1));
   change("epsilon = 1.0", "epsilon = 5.0");

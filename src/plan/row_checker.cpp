@@ -5,6 +5,7 @@
 #include "plan/row_build.hpp"
 
 #include <shoal/base/text.hpp>
+#include <shoal/sql/pattern.hpp>
 
 #include <fmt/format.h>
 
@@ -167,6 +168,11 @@ RowNodePointer RowChecker::of(const sql::Like& like, Position at) const {
   if (!good) {
     refuse(at, ErrorCode::invalid_argument,
            "LIKE needs a text and a pattern in quotes, such as city LIKE 'San%'");
+  }
+  const std::string& written = std::get<std::string>(*pattern->constant);
+  if (const auto fault = sql::like_fault(written)) {
+    refuse(like.pattern.position(), ErrorCode::unsupported,
+           fmt::format("the pattern '{}' is not supported: {}", printable(written, 60), *fault));
   }
   return make_node(Operation::like, {std::move(operand), std::move(pattern)}, at, like.negated);
 }

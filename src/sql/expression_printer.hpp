@@ -54,6 +54,7 @@ class ExpressionPrinter {
   std::string predicate_operand(const Expression& expression) const;
   std::string pattern(const Expression& expression) const;
   std::string extract(const Call& call) const;
+  std::string row_of_unit(const Call& call) const;
   std::string named_argument(const NamedArgument& argument) const;
   std::string arguments(const Call& call) const;
 

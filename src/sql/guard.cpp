@@ -55,9 +55,13 @@ Expression Guard::expand(const Expression& expression) {
   const auto found = done_.find(&expression.node());
   if (found != done_.end()) return found->second;
   const Call* call = expression.get_if<Call>();
+  const Like* like = expression.get_if<Like>();
+  const Literal* pattern = like == nullptr ? nullptr : like->pattern.get_if<Literal>();
   Expression expanded = expression;
   if (call != nullptr && is_guarded(call->name)) {
     expanded = expand_call(expression, *call);
+  } else if (pattern != nullptr && pattern->kind == LiteralKind::string) {
+    expanded = this->like(*like, *pattern, expression.position());
   } else {
     std::vector<Expression> inside = children(expression);
     for (Expression& child : inside) child = expand(child);

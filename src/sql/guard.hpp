@@ -71,6 +71,10 @@ class Guard {
   Expression denominator(const Expression& expression);
   Expression number(const Expression& expression);
 
+  // In guarded_patterns.cpp.
+  Expression like(const Like& like, const Literal& pattern, Position position);
+  Expression regular_expression(const Call& call, Position position);
+
   // In guarded_forms.cpp: those whose form depends on their arguments.
   std::optional<Expression> expand_form(const Call& call, Position position);
   Expression round_to(const Call& call, Position position);
@@ -79,7 +83,6 @@ class Guard {
   Expression extract(const Call& call, Position position);
   Expression truncate(const Call& call, Position position);
   Expression date_difference(const Call& call, Position position);
-  Expression regular_expression(const Call& call, Position position);
   Expression ordered_total(const Call& call);
   Expression from_text(std::string_view text, const std::vector<Expression>& arguments) const;
 
@@ -90,9 +93,8 @@ class Guard {
 bool is_region_function(std::string_view name);
 bool is_form(std::string_view name);
 
-// In guarded_patterns.cpp: whether every engine reads a regular expression alike, and in time
-// proportional to the text. Throws unsupported with the reason.
-void check_pattern(std::string_view pattern);
+// In guarded_forms.cpp. Throws invalid_argument unless the argument is a text, with an example.
+std::string constant_text(const Call& call, std::size_t index, std::string_view example);
 
 // Throws invalid_argument unless the call has plain arguments alone, from least to most of them.
 void check_arguments(const Call& call, std::size_t least, std::size_t most);

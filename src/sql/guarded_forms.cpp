@@ -23,16 +23,6 @@ constexpr auto kForms = std::to_array<std::string_view>(
     {"ROUND", "GREATEST", "LEAST", "CONCAT", "EXTRACT", "DATE_TRUNC", "DATE_DIFF", "REGEXP_MATCHES",
      "ORDERED_SUM", "ORDERED_AVG"});
 
-std::string constant_text(const Call& call, std::size_t index, std::string_view example) {
-  const Literal* literal = call.arguments.at(index).get_if<Literal>();
-  if (literal == nullptr || literal->kind != LiteralKind::string) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument {} of {} is no constant text; write for example {}",
-                            index + 1, printable(call.name, 40), example));
-  }
-  return literal->text;
-}
-
 // A whole number from -kMaxDigits to kMaxDigits.
 int constant_digits(const Call& call) {
   const Expression* at = &call.arguments.at(1);
@@ -53,6 +43,16 @@ int constant_digits(const Call& call) {
 }
 
 }  // namespace
+
+std::string constant_text(const Call& call, std::size_t index, std::string_view example) {
+  const Literal* literal = call.arguments.at(index).get_if<Literal>();
+  if (literal == nullptr || literal->kind != LiteralKind::string) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("argument {} of {} is no constant text; write for example {}",
+                            index + 1, printable(call.name, 40), example));
+  }
+  return literal->text;
+}
 
 bool is_form(std::string_view name) {
   return std::find(kForms.begin(), kForms.end(), name) != kForms.end();
@@ -193,23 +193,6 @@ Expression Guard::ordered_total(const Call& call) {
                        ? fmt::format("CAST({}(EXACT(a)) AS DOUBLE)", name)
                        : fmt::format("LIST_{}(LIST_SORT(LIST(a)))", name),
                    {expand(call.arguments[0])});
-}
-
-Expression Guard::regular_expression(const Call& call, Position position) {
-  check_arguments(call, 2, 2);
-  check_pattern(constant_text(call, 1, "REGEXP_MATCHES(x, '[0-9]+')"));
-  if (dialect_ == Dialect::spark) {
-    throw Error(ErrorCode::unsupported,
-                "REGEXP_MATCHES is not supported on Spark, whose search can run out of stack or "
-                "time on some texts; write LIKE, STARTS_WITH or CONTAINS");
-  }
-  Call own{dialect_ == Dialect::postgresql ? "REGEXP_LIKE" : "REGEXP_MATCHES",
-           {expand(call.arguments[0]), call.arguments[1]}};
-  // By themselves the engines disagree on whether . matches the end of a line.
-  if (dialect_ == Dialect::duckdb) {
-    own.arguments.emplace_back(Literal{LiteralKind::string, "s"});
-  }
-  return Expression(std::move(own), position);
 }
 
 }  // namespace shoal::sql

@@ -1,3 +1,5 @@
+#include "sql/like_pattern.hpp"
+
 #include <shoal/base/text.hpp>
 #include <shoal/sql/pattern.hpp>
 
@@ -190,6 +192,13 @@ std::optional<std::string> pattern_fault(std::string_view pattern) {
     return fault.why;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> like_fault(std::string_view pattern) {
+  const LikePattern like(pattern);
+  if (like.is_plain() || like.size() <= kMaxPatternSize) return std::nullopt;
+  return fmt::format("it has {} characters, and % at several places; use at most {}", like.size(),
+                     kMaxPatternSize);
 }
 
 }  // namespace shoal::sql

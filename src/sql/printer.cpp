@@ -185,6 +185,8 @@ std::string ExpressionPrinter::operator()(const Call& call) const {
   const bool engine = dialect_ == Dialect::postgresql || dialect_ == Dialect::spark;
   if (call.name == "EXTRACT") {
     text = extract(call);
+  } else if (call.name == "ROW_OF_UNIT" && dialect_ != Dialect::shoal) {
+    text = row_of_unit(call);
   } else if (call.name == "PERCENTILE_CONT" && engine) {
     require(call.arguments.size() == 2 && !call.distinct && call.named.empty(),
             "value and fraction of", call.name);
@@ -203,6 +205,22 @@ std::string ExpressionPrinter::extract(const Call& call) const {
   const bool plain = !call.star && !call.distinct && call.named.empty() && !call.filter;
   require(plain && field != nullptr && is_date_field(field->text), "field of EXTRACT", call.name);
   return joined({"EXTRACT(", field->text, " FROM ", print(call.arguments[1]), ")"});
+}
+
+// The place of a row among those of its unit, by a hash of its columns with the question's key. An
+// engine has the key as shoal_key, a server as its first parameter. Where the hash is no
+// cryptographic one, equal hashes are told apart by the columns themselves.
+std::string ExpressionPrinter::row_of_unit(const Call& call) const {
+  require(!call.arguments.empty() && dialect_ != Dialect::spark, "unit of", call.name);
+  const std::string columns = list({call.arguments.begin() + 1, call.arguments.end()});
+  std::string order;
+  if (dialect_ == Dialect::postgresql) {
+    order = joined({" ORDER BY sha256(CAST($1 AS BYTEA) || convert_to(CAST(ROW('row'",
+                    columns.empty() ? "" : ", ", columns, ") AS TEXT), 'UTF8'))"});
+  } else if (!columns.empty()) {
+    order = joined({" ORDER BY hash(getvariable('shoal_key'), ", columns, "), ", columns});
+  }
+  return joined({"ROW_NUMBER() OVER (PARTITION BY ", print(call.arguments.front()), order, ")"});
 }
 
 std::string ExpressionPrinter::arguments(const Call& call) const {

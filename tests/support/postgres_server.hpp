@@ -64,6 +64,16 @@ class PostgresServer {
       throw std::runtime_error(reason + "\n" + sql.substr(0, 500));
   }
 
+  // The first value of the first row.
+  std::string value(const std::string& sql) {
+    PGresult* result = PQexec(connection_, sql.c_str());
+    const bool good = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) > 0;
+    const std::string text = good ? PQgetvalue(result, 0, 0) : PQresultErrorMessage(result);
+    PQclear(result);
+    if (!good) throw std::runtime_error(text + "\n" + sql.substr(0, 500));
+    return text;
+  }
+
  private:
   PostgresServer() {
     choose_user();

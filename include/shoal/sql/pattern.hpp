@@ -20,4 +20,8 @@ inline constexpr std::size_t kMaxPatternSize = 1'000;
 // What is wrong with the pattern and how to write it, or nothing.
 std::optional<std::string> pattern_fault(std::string_view pattern);
 
+// The same for a pattern of LIKE: one that LIKE itself cannot match in time proportional to the
+// text becomes a regular expression, which has at most kMaxPatternSize parts.
+std::optional<std::string> like_fault(std::string_view pattern);
+
 }  // namespace shoal::sql

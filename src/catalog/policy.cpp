@@ -69,7 +69,10 @@ std::filesystem::path Policy::owner_log() const {
 std::string Policy::unit_in_words() const {
   if (unit == PrivacyUnit::row) return "one row";
   std::vector<std::string> columns;
-  for (const Table& table : tables) columns.push_back(table.person_column);
+  // Public tables have no person, and a path leads to a table that has one.
+  for (const Table& table : tables) {
+    if (!table.person_column.empty()) columns.push_back(table.person_column);
+  }
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   return "one person (" + join_names(columns) + ")";

@@ -138,8 +138,13 @@ void require_part(const privacy::Budget& budget) {
   }
 }
 
+// Without the brackets that say by which columns it is told apart.
+std::string_view kind_of(std::string_view unit) {
+  return unit.ends_with(')') ? unit.substr(0, unit.find(" (")) : unit;
+}
+
 void require_same_meaning(const Account& held, const Account& asked) {
-  if (held.neighbors != asked.neighbors || held.unit != asked.unit) {
+  if (held.neighbors != asked.neighbors || !same_unit(held.unit, asked.unit)) {
     throw Error(
         ErrorCode::conflict,
         fmt::format(
@@ -191,6 +196,10 @@ void require_same_meaning(const Account& held, const Account& asked) {
 }
 
 }  // namespace
+
+bool same_unit(std::string_view one, std::string_view other) {
+  return kind_of(one) == kind_of(other);
+}
 
 void Ledger::open_account(const Account& account) {
   require_name(account.lineage, "lineage");

@@ -81,19 +81,25 @@ std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy
 
 // A shared budget brings its total and its relation along, so that the new policy does not
 // contradict the ledger. What it protects cannot be another unit. True if it was opened.
-bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy) {
+bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy,
+                  std::vector<std::string>& hints) {
   std::error_code ignored;
   if (!server_schema(budget.ledger) && !fs::exists(budget.ledger, ignored)) return false;
   const ledger::Ledger ledger(budget.ledger);
   const auto account = ledger.account(budget.lineage);
   if (!account) return false;
-  if (account->unit != policy.unit_in_words()) {
+  if (!ledger::same_unit(account->unit, policy.unit_in_words())) {
     throw Error(
         ErrorCode::conflict,
         fmt::format(
             "the data has a budget that protects {}, and this policy would protect {}; ask for the "
             "same with --unit, or start another budget with --new-budget",
             account->unit, policy.unit_in_words()));
+  }
+  if (account->unit != policy.unit_in_words()) {
+    hints.push_back(
+        fmt::format("the budget in use protects {}, this policy {}: both must name the same people",
+                    account->unit, policy.unit_in_words()));
   }
   policy.epsilon = account->budget.epsilon;
   policy.delta = account->budget.delta;
@@ -188,7 +194,7 @@ InitResult init_policy(const InitRequest& request) {
     result.shared_budget = true;
     policy.lineage = existing->lineage;
     ledger = existing->ledger;
-    if (take_account(*existing, policy)) {
+    if (take_account(*existing, policy, result.hints)) {
       result.hints.push_back(fmt::format(
           "total (epsilon {}, delta {}) and relation ({}) are those of the budget in use",
           format_number(policy.epsilon.value()), format_number(policy.delta.value()),

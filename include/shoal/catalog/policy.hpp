@@ -119,7 +119,8 @@ struct Policy {
   std::filesystem::path ledger_place() const;
   // The owner's log: beside the ledger's file, or beside the policy.
   std::filesystem::path owner_log() const;
-  // The unit in words, as the ledger stores it.
+  // The unit in words, as the ledger stores it: "one row", or "one person" and, in brackets, the
+  // columns that tell people apart.
   std::string unit_in_words() const;
 };
 

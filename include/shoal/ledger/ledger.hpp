@@ -26,8 +26,12 @@ struct Account {
   std::string lineage;
   privacy::Budget budget;
   Neighbors neighbors;
-  std::string unit;  // in words: "one row", "one person (person_id)"
+  std::string unit;  // in words: "one row", "one person (person_id)"; see same_unit()
 };
+
+// Whether both protect the same kind of unit. What stands in brackets names the columns that tell
+// people apart: a table that joins the policy later may call the same people otherwise.
+bool same_unit(std::string_view one, std::string_view other);
 
 struct Request {
   std::string lineage;

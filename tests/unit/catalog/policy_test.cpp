@@ -147,6 +147,22 @@ TEST(Policy, RefusesWithKeyAndRemedy) {
   }
 }
 
+TEST(Policy, TheUnitNamesTheColumnsThatTellPeopleApart) {
+  EXPECT_EQ(parse_policy(kGood, "/data").unit_in_words(), "one person (id)");
+  const std::string column = "[table.t.column.k]\ntype = \"integer\"\n";
+  const std::string head = "[table.t]\nsource = \"t.csv\"\nformat = \"csv\"\n";
+  EXPECT_EQ(parse_policy(kGood + head + "public = true\n" + column, "/data").unit_in_words(),
+            "one person (id)");
+  EXPECT_EQ(
+      parse_policy(kGood + head + "via = {column = \"k\", references = \"people.id\"}\n" + column,
+                   "/data")
+          .unit_in_words(),
+      "one person (id)");
+  EXPECT_EQ(
+      parse_policy(kGood + head + "person_column = \"k\"\n" + column, "/data").unit_in_words(),
+      "one person (id and k)");
+}
+
 // The engine would read other files through a pattern, whatever the file of that very name holds.
 TEST(Policy, ASourceIsOneFile) {
   for (const std::string name :

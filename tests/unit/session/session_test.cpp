@@ -269,6 +269,41 @@ TEST_F(SessionTest, AnotherRelationOrUnitIsAConflict) {
             ErrorCode::conflict);
 }
 
+// Tables may join a policy in use, whatever their person column is called; rows stay another unit.
+TEST_F(SessionTest, AFurtherTableIsNoConflict) {
+  change("unit = \"row\"", "unit = \"person\"");
+  change("[table.people]\n", "[table.people]\nperson_column = \"id\"\nmax_rows_per_person = 1\n");
+  Session(policy_path()).query(kCount, epsilon(0.1));
+  EXPECT_EQ(Session(policy_path()).budget().unit, "one person (id)");
+  write_file_durably(folder_ / "more.csv", "k,state\n1,TX\n", IfExists::refuse);
+  std::string policy = read_file(policy_path());
+  const std::string columns =
+      "[table.more.column.k]\ntype = \"integer\"\n[table.more.column.state]\ntype = \"text\"\n";
+  const std::string head = "\n[table.more]\nsource = \"more.csv\"\nformat = \"csv\"\n";
+  for (const std::string kind :
+       {"public = true\n", "via = {column = \"k\", references = \"people.id\"}\n",
+        "person_column = \"k\"\nmax_rows_per_person = 2\n"}) {
+    SCOPED_TRACE(kind);
+    write_file_durably(policy_path(), policy + head + kind + columns, IfExists::replace);
+    Session session(policy_path());
+    session.query(kCount, epsilon(0.1), kind.substr(0, 6));
+    EXPECT_EQ(session.budget().unit.find("( "), std::string::npos);
+  }
+  EXPECT_NEAR(spent(), 0.4, 1e-9);
+  // Drafted anew it shares the budget, with a word about the column.
+  InitRequest again;
+  again.files = {folder_ / "people.csv"};
+  again.output = folder_ / "second.toml";
+  again.person_column = "age";
+  const InitResult second = init_policy(again);
+  EXPECT_TRUE(second.shared_budget);
+  ASSERT_FALSE(second.hints.empty());
+  EXPECT_NE(second.hints[0].find("both must name the same people"), std::string::npos);
+  again.output = folder_ / "third.toml";
+  again.person_column = "";
+  EXPECT_EQ(code_of([&] { init_policy(again); }), ErrorCode::conflict);
+}
+
 // Exchanging a row moves a count by one, as adding one does: the price is the same, and the stored
 // event says why.
 TEST_F(SessionTest, AnExchangeIsPricedForWhatItMoves) {

@@ -68,7 +68,8 @@ void write_table(const SynthesizeArguments& arguments, const session::SyntheticT
 
 synth::ErrorInterval mean_of(const session::SyntheticTable& table) {
   constexpr double kBeta = 0.05;
-  return synth::mean_error(*table.synthesis.errors, table.synthesis.model.total(), kBeta);
+  return synth::mean_error(*table.synthesis.errors, table.plan.workload,
+                           table.synthesis.model.total(), kBeta);
 }
 
 std::string summary(const SynthesizeArguments& arguments, const session::Session& session,

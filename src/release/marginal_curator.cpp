@@ -50,13 +50,15 @@ Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit
                        ScoreSensitivity{Sensitivity(steps), ScoreChange::two_sided});
 }
 
-// Each distance is one number, which a row moves by one.
+// Each distance is one number, which a row moves by a whole row of steps. The noise is on that
+// grid, and so are its event's sigma and sensitivities.
 Event distances_event(double sigma, std::int64_t marginals, const MarginalUnit& unit,
                       MarginalNoise noise) {
-  const auto rows = static_cast<double>(unit.rows_per_unit);
+  const auto steps = static_cast<double>(unit.rows_per_unit * kComparedSteps);
+  const double scale = sigma * kComparedSteps;
   const Event once = noise == MarginalNoise::discrete_gaussian
-                         ? Event(privacy::event::DiscreteGaussian{sigma, rows, 2 * rows})
-                         : Event(privacy::event::Gaussian{sigma, rows, 2 * rows});
+                         ? Event(privacy::event::DiscreteGaussian{scale, steps, 2 * steps})
+                         : Event(privacy::event::Gaussian{scale, steps, 2 * steps});
   return privacy::event::Repeat{marginals, once};
 }
 
@@ -170,7 +172,7 @@ std::vector<std::int64_t> MarginalCurator::measure(data::AttributeSet set, doubl
 void MarginalCurator::prepay_distances(std::int64_t marginals, double sigma) {
   SHOAL_CHECK(marginals > 0 && prepaid_ == 0);
   const Event event = distances_event(sigma, marginals, unit_, noise());
-  draw_noise(sigma, {}, &event);
+  draw_noise(sigma * kComparedSteps, {}, &event);
   prepaid_ = marginals;
   prepaid_sigma_ = sigma;
 }
@@ -181,23 +183,23 @@ std::vector<std::int64_t> MarginalCurator::distances(std::span<const ComparedTab
   for (const ComparedTable& table : tables) {
     const std::int64_t cells = data::cell_count(sizes(), table.set);
     Int128 total = 0;
-    for (const std::int64_t rows : table.rows) total += rows < 0 ? -Int128{rows} : rows;
-    if (static_cast<std::int64_t>(table.rows.size()) != cells || total > kMaxExpected) {
+    for (const std::int64_t steps : table.steps) total += steps < 0 ? -Int128{steps} : steps;
+    if (static_cast<std::int64_t>(table.steps.size()) != cells || total > kMaxExpected) {
       throw Error(ErrorCode::invalid_argument,
                   "a table to compare with needs a count for each of " + std::to_string(cells) +
-                      " cells, and no more than 2^60 rows in all");
+                      " cells, and no more than 2^60 steps in all");
     }
     sets.push_back(table.set);
   }
   prepaid_ = 0;
   std::vector<std::int64_t> noisy(tables.size());
-  draw_noise(prepaid_sigma_, noisy, nullptr);
+  draw_noise(prepaid_sigma_ * kComparedSteps, noisy, nullptr);
   prepare(sets);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const std::vector<std::int64_t>& exact = counts(tables[i].set);
     Int128 distance = noisy[i];
     for (std::size_t cell = 0; cell < exact.size(); ++cell) {
-      const std::int64_t gap = exact[cell] - tables[i].rows[cell];
+      const std::int64_t gap = exact[cell] * kComparedSteps - tables[i].steps[cell];
       distance += gap < 0 ? -gap : gap;
     }
     noisy[i] = static_cast<std::int64_t>(distance);

@@ -71,9 +71,11 @@ synth::Synthesis parsed(const json& stored, std::vector<std::uint32_t> sizes) {
     synthesis.measurements.push_back({set_of(one.at("columns")), one.at("sigma").get<double>(),
                                       one.at("counts").get<std::vector<double>>()});
   }
-  if (const auto errors = stored.find("errors"); errors != stored.end()) {
+  // Not "errors": those were of a model rounded to whole rows, and say nothing of sparse tables.
+  if (const auto errors = stored.find("distances"); errors != stored.end()) {
     synthesis.errors = {errors->at("sigma").get<double>(),
-                        errors->at("rows").get<std::vector<std::int64_t>>()};
+                        errors->at("rows").get<std::vector<double>>(),
+                        errors->at("rounding").get<std::vector<double>>()};
   }
   return synthesis;
 }
@@ -102,8 +104,11 @@ std::string stored_synthesis(const synth::Synthesis& synthesis) {
     stored["tables"].push_back({{"columns", synthesis.model.sets()[i].members()},
                                 {"logs", logarithms(synthesis.model.potentials()[i])}});
   }
-  if (synthesis.errors)
-    stored["errors"] = {{"sigma", synthesis.errors->sigma}, {"rows", synthesis.errors->rows}};
+  if (synthesis.errors) {
+    stored["distances"] = {{"sigma", synthesis.errors->sigma},
+                           {"rows", synthesis.errors->rows},
+                           {"rounding", synthesis.errors->rounding}};
+  }
   return stored.dump();
 }
 

@@ -110,14 +110,15 @@ void add_measured(report::Page& page, const SyntheticTable& table) {
   if (!table.synthesis.errors) return;
   const synth::MeasuredErrors& errors = *table.synthesis.errors;
   const double total = table.synthesis.model.total();
-  const synth::ErrorInterval mean = mean_error(errors, total, kBeta);
+  const synth::ErrorInterval mean = mean_error(errors, table.plan.workload, total, kBeta);
   page.heading("Measured error");
   page.paragraph(fmt::format(
-      "The L1 distance of the model's tables from those of the data, as a share of the estimated "
-      "rows (0: the same, 2: nothing in common), counted with noise of standard deviation {} rows: "
-      "on average {}, between {} with probability 0.95. An interval below holds its own marginal "
-      "with that probability, not all of them at once.",
-      format_rounded(errors.sigma, 3), format_rounded(mean.value, 3), between(mean)));
+      "The L1 distance of the model's counts from those of the data, as a share of the model's {} "
+      "rows (0: the same, about 2: nothing in common), counted with noise of standard deviation {} "
+      "rows: on average, by the workload's weights, {}, between {} with probability 0.95. An "
+      "interval below holds its own marginal with that probability, not all of them at once.",
+      format_rounded(total, 6), format_rounded(errors.sigma, 3), format_rounded(mean.value, 3),
+      between(mean)));
   std::vector<std::size_t> order(errors.rows.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),

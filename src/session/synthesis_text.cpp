@@ -103,14 +103,12 @@ std::string describe(const SynthesisPlan& plan, const catalog::Policy& policy) {
   text += fmt::format("method     {}: {}\n", to_string(plan.method), plan.reason);
   text += noise_lines(plan, policy);
   if (plan.check_share > 0) {
-    const std::size_t marginals = plan.workload.size();
     text += fmt::format(
         "check      {} of the cost: the distance of each marginal within {} rows, their mean "
-        "within "
-        "{}\n",
+        "within {}\n",
         format_number(plan.check_share),
-        format_rounded(synth::distance_width(plan.check_sigma, 1, kBeta), 3),
-        format_rounded(synth::distance_width(plan.check_sigma, marginals, kBeta), 3));
+        format_rounded(synth::distance_width(plan.check_sigma, kBeta), 3),
+        format_rounded(synth::mean_distance_width(plan.check_sigma, plan.workload, kBeta), 3));
   }
   text += fmt::format("cost       {}\n", privacy::to_json(plan.event));
   text += fmt::format(

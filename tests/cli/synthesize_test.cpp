@@ -89,7 +89,7 @@ TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
         "-o s.csv --workload age*hight", "-o s.csv --columns id,age", "-o s.csv --method magic",
         "-o s.csv --method mwem", "-o s.csv --method mwem --public-rows 4000 --bins 5000",
         "-o s.csv --method blr --public-rows 4000 --size 50", "-o s.csv --model-megabytes 0.0001",
-        "-o s.csv --bins 0", "-o s.csv --check 0.9",
+        "-o s.csv --bins 0", "-o s.csv --check 0.9", "-o s.csv --check 1e-28",
         "-o s.csv --method mwem --public-rows 4000 --columns sex --check 0.1"}) {
     const Ran ran = shell(std::string(kCommand) + " " + wrong);
     EXPECT_NE(ran.status, 0) << wrong;

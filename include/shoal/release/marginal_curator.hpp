@@ -54,15 +54,19 @@ enum class MarginalNoise { discrete_gaussian, rounded_gaussian };
 privacy::Event marginal_event(double sigma, const MarginalUnit& unit,
                               MarginalNoise noise = MarginalNoise::discrete_gaussian);
 privacy::Event choice_event(double scale, std::int64_t largest_weight, const MarginalUnit& unit);
-// What the distances of so many marginals from public tables cost, with noise of this sigma in
-// each.
+// Tables to compare with are given in these fractions of a row, and distances are counted in them:
+// in a large table many cells hold a small share of a row, which must not round to none.
+inline constexpr std::int64_t kComparedSteps = 65'536;
+
+// What the distances of so many marginals from public tables cost, with noise of this sigma, in
+// rows, in each.
 privacy::Event distances_event(double sigma, std::int64_t marginals, const MarginalUnit& unit,
                                MarginalNoise noise = MarginalNoise::discrete_gaussian);
 
-// A public table of counts, in rows, for a marginal to be compared with.
+// A public table of counts for a marginal to be compared with.
 struct ComparedTable {
   data::AttributeSet set;
-  std::vector<std::int64_t> rows;  // one a cell
+  std::vector<std::int64_t> steps;  // one a cell, in steps of 1 / kComparedSteps row
 };
 
 class MarginalCurator {
@@ -96,12 +100,12 @@ class MarginalCurator {
   // that does not fit, and invalid_argument for no candidates or expected counts of another size.
   std::size_t choose(std::span<const MarginalCandidate> candidates, double scale);
 
-  // Pays now for one call of `distances` on so many marginals, whenever it comes. Throws
-  // budget_exceeded if that does not fit.
+  // Pays now for one call of `distances` on so many marginals, with noise of this sigma in rows,
+  // whenever it comes. Throws budget_exceeded if that does not fit.
   void prepay_distances(std::int64_t marginals, double sigma);
-  // How far the counts of each marginal are from its table, in L1 norm, in rows, each with noise of
-  // its own. Throws internal unless as many were prepaid, once a payment, and invalid_argument for
-  // a table of another size.
+  // How far the counts of each marginal are from its table, in L1 norm, in steps, each with noise
+  // of its own. Throws internal unless as many were prepaid, once a payment, and invalid_argument
+  // for a table of another size.
   std::vector<std::int64_t> distances(std::span<const ComparedTable> tables);
 
   // Gives up the table for the right to settle.

@@ -145,13 +145,14 @@ TEST_P(MeasuredSynthesisTest, ErrorsAreMeasuredWithinTheCost) {
     ASSERT_TRUE(table.synthesis.errors);
     EXPECT_EQ(table.synthesis.errors->rows.size(), table.plan.workload.size());
     // Pairs of columns of 3,000 rows, with little noise: a few rows in a hundred.
-    const auto mean =
-        synth::mean_error(*table.synthesis.errors, table.synthesis.model.total(), 0.05);
+    const auto mean = synth::mean_error(*table.synthesis.errors, table.plan.workload,
+                                        table.synthesis.model.total(), 0.05);
     EXPECT_LT(mean.value, 0.3);
     EXPECT_LE(mean.lower, mean.value);
     EXPECT_LE(mean.value, mean.upper);
     const SyntheticTable again = session.synthesize(asked, "", {}, bits);
     EXPECT_EQ(again.synthesis.errors->rows, table.synthesis.errors->rows);
+    EXPECT_EQ(again.synthesis.errors->rounding, table.synthesis.errors->rounding);
     EXPECT_EQ(again.synthesis.errors->sigma, plan.check_sigma);
     EXPECT_NE(report_html(table).find("Measured error"), std::string::npos);
   }
@@ -164,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Relations, MeasuredSynthesisTest,
 TEST_F(SynthesisTest, ChecksThatCannotBeAreRefusedBeforeAnySpend) {
   const Session session(policy_);
   SynthesisOptions asked = options("aim");
-  for (const double share : {-0.1, 0.6, std::nan("")}) {
+  for (const double share : {-0.1, 0.6, std::nan(""), 1e-28, 1e-14}) {
     asked.check_share = share;
     EXPECT_THROW(session.explain_synthesis(asked), Error) << share;
   }

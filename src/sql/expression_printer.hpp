@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sql/precedence.hpp"
+#include "sql/row_work.hpp"
 
 #include <shoal/sql/printer.hpp>
 
@@ -23,8 +24,9 @@ class ExpressionPrinter {
   ExpressionPrinter(Dialect dialect, Parentheses parentheses)
       : dialect_(dialect), parentheses_(parentheses) {}
 
-  // A whole expression, with an engine's own expressions for guarded functions.
-  std::string write(const Expression& expression) const;
+  // A whole expression, with an engine's own expressions for guarded functions. `longest`, if there
+  // is one, becomes at least the most characters that it may have.
+  std::string write(const Expression& expression, RowWork& work, double* longest = nullptr) const;
 
   // A part of one, as it is.
   std::string print(const Expression& expression) const {

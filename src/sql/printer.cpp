@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace shoal::sql {
@@ -320,12 +321,18 @@ std::string ExpressionPrinter::list(const std::vector<Expression>& items) const 
   return text;
 }
 
-std::string ExpressionPrinter::write(const Expression& expression) const {
-  return print(expand_guarded(expression, dialect_));
+std::string ExpressionPrinter::write(const Expression& expression, RowWork& work,
+                                     double* longest) const {
+  if (dialect_ == Dialect::shoal) return print(expression);
+  const Expression expanded = expand_guarded(expression, dialect_);
+  const double characters = work.add(expanded);
+  if (longest != nullptr) *longest = std::max(*longest, characters);
+  return print(expanded);
 }
 
 std::string print(const Expression& expression, Dialect dialect, Parentheses parentheses) {
-  return ExpressionPrinter(dialect, parentheses).write(expression);
+  RowWork work;
+  return ExpressionPrinter(dialect, parentheses).write(expression, work);
 }
 
 }  // namespace shoal::sql

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace shoal::sql {
 namespace {
@@ -37,7 +38,7 @@ class QueryPrinter {
                                 : join.on.has_value() == join.using_columns.empty();
     require(conditions, "join with one condition, or a cross join with none", "JOIN");
     std::string text = joined({relation(join.left), words(join.kind), right(join.right)});
-    if (join.on) text += joined({" ON ", expressions_.write(*join.on)});
+    if (join.on) text += joined({" ON ", write(*join.on)});
     if (!join.using_columns.empty()) {
       text += joined({" USING (", expressions_.names(join.using_columns), ")"});
     }
@@ -59,10 +60,21 @@ class QueryPrinter {
                         "to run"}));
   }
 
-  std::string nested(const Query& query) const {
-    require(!query.explain, "query inside of another", "EXPLAIN PRIVACY");
-    return joined({"(", body(query), ")"});
+  std::string write(const Expression& expression) const {
+    return expressions_.write(expression, work_);
   }
+
+  // What it makes are columns of the query around it.
+  std::string inner(const Query& query) const {
+    require(!query.explain, "query inside of another", "EXPLAIN PRIVACY");
+    const double outer_column = std::exchange(work_.column, kColumnCharacters);
+    const double outer_longest = std::exchange(longest_, 0);
+    std::string text = body(query);
+    work_.column = std::max(outer_column, std::exchange(longest_, outer_longest));
+    return text;
+  }
+
+  std::string nested(const Query& query) const { return joined({"(", inner(query), ")"}); }
 
   // PostgreSQL puts what a plain subquery computes in each place that names it. Guards name a value
   // several times, so a few of them inside of one another would fill any memory: OFFSET 0 has it
@@ -74,20 +86,21 @@ class QueryPrinter {
           return item.expression && !item.expression->get_if<ColumnReference>();
         });
     if (dialect() != Dialect::postgresql || !plain || !computes) return nested(query);
-    require(!query.explain, "query inside of another", "EXPLAIN PRIVACY");
-    return joined({"(", body(query), " OFFSET 0)"});
+    return joined({"(", inner(query), " OFFSET 0)"});
   }
 
   std::string body(const Query& query) const {
+    // What it reads comes first, since it says how long columns may be.
     std::string text = with(query);
+    const std::string from = query.from ? joined({" FROM ", relation(*query.from)}) : "";
     text += "SELECT ";
     if (query.privacy) text += privacy(*query.privacy);
     if (query.distinct) text += "DISTINCT ";
     text += items(query);
-    if (query.from) text += joined({" FROM ", relation(*query.from)});
-    if (query.where) text += joined({" WHERE ", expressions_.write(*query.where)});
+    text += from;
+    if (query.where) text += joined({" WHERE ", write(*query.where)});
     if (query.group_by) text += group_by(*query.group_by);
-    if (query.having) text += joined({" HAVING ", expressions_.write(*query.having)});
+    if (query.having) text += joined({" HAVING ", write(*query.having)});
     text += order_by(query);
     if (query.limit) text += joined({" LIMIT ", row_count(*query.limit)});
     if (query.offset) text += joined({" OFFSET ", row_count(*query.offset)});
@@ -126,7 +139,7 @@ class QueryPrinter {
       if (!text.empty()) text += ", ";
       if (item.expression) {
         require(!item.star_table, "item", "*");
-        text += joined({expressions_.write(*item.expression), alias(item.alias)});
+        text += joined({expressions_.write(*item.expression, work_, &longest_), alias(item.alias)});
       } else {
         require(!item.alias, "item", "* AS");
         text += item.star_table ? joined({name(*item.star_table), ".*"}) : std::string("*");
@@ -179,7 +192,7 @@ class QueryPrinter {
     switch (element.kind) {
       case GroupingKind::expression:
         require(element.sets.size() == 1 && element.sets[0].size() == 1, "expression", "GROUP BY");
-        return expressions_.write(element.sets[0][0]);
+        return write(element.sets[0][0]);
       case GroupingKind::sets:
         return joined({"GROUPING SETS (", sets(element, true), ")"});
       case GroupingKind::rollup:
@@ -194,7 +207,7 @@ class QueryPrinter {
     std::string text;
     for (const Expression& item : items) {
       if (!text.empty()) text += ", ";
-      text += expressions_.write(item);
+      text += write(item);
     }
     return text;
   }
@@ -215,7 +228,7 @@ class QueryPrinter {
     const bool said = dialect() == Dialect::duckdb || dialect() == Dialect::shoal;
     std::string text;
     for (const OrderItem& item : query.order_by) {
-      text += joined({text.empty() ? " ORDER BY " : ", ", expressions_.write(item.expression)});
+      text += joined({text.empty() ? " ORDER BY " : ", ", write(item.expression)});
       if (item.descending) text += " DESC";
       if (item.nulls == NullsOrder::first) text += " NULLS FIRST";
       if (item.nulls == NullsOrder::last || (item.nulls == NullsOrder::unsaid && !said)) {
@@ -228,10 +241,13 @@ class QueryPrinter {
   std::string row_count(const Expression& count) const {
     const Literal* literal = count.get_if<Literal>();
     require(literal != nullptr && literal->kind == LiteralKind::integer, "whole number", "LIMIT");
-    return expressions_.write(count);
+    return write(count);
   }
 
   ExpressionPrinter expressions_;
+  // Counted while text is made, once for each part of it.
+  mutable RowWork work_;
+  mutable double longest_ = 0;  // of the items of the query that is being printed
 };
 
 }  // namespace

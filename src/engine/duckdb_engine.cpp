@@ -185,6 +185,16 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_groups(const Grouped
   return aggregate_rows(sql::print(request.rows, sql::Dialect::duckdb), request, log);
 }
 
+// DESCRIBE binds, and neither optimises nor runs.
+void DuckdbEngine::check_groups(const GroupedRequest& request, const OwnerLog& log) {
+  before_spending(log, [&] {
+    const RowQuery query(state_->connection, sql::print(request.rows, sql::Dialect::duckdb),
+                         request);
+    state_->connection.rows(fmt::format("DESCRIBE SELECT {} FROM {}",
+                                        query.fed.empty() ? "1" : query.fed, query.from));
+  });
+}
+
 const std::vector<std::string>& DuckdbEngine::column_order() const { return state_->column_order; }
 
 std::uint64_t DuckdbEngine::memory() const { return state_->resources.memory; }

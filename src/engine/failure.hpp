@@ -35,4 +35,21 @@ auto without_details(const OwnerLog& log, Action&& action) {
               "data owner's log");
 }
 
+// Before anything is spent, and without a look at rows: what fails then is the SQL itself.
+template <typename Action>
+void before_spending(const OwnerLog& log, Action&& action) {
+  try {
+    action();
+    return;
+  } catch (const EngineFailure& failure) {
+    log.write("the engine does not take a question", failure.details());
+  } catch (const std::exception& failure) {
+    log.write("the engine does not take a question", failure.what());
+  }
+  throw Error(ErrorCode::internal,
+              "the data engine does not take the SQL that this question became, which is a mistake "
+              "of Shoal; nothing was spent, and the reason is in the data owner's log: please "
+              "report it, and ask in another way");
+}
+
 }  // namespace shoal::engine

@@ -206,6 +206,19 @@ std::vector<data::GroupedAggregate> PostgresEngine::aggregate_groups(const Group
   });
 }
 
+// Preparing analyses a statement; it is planned and run only when it is executed.
+void PostgresEngine::check_groups(const GroupedRequest& request, const OwnerLog& log) {
+  before_spending(log, [&] {
+    const GroupShape shape(request);
+    const std::string rows = sql::print(request.rows, sql::Dialect::postgresql);
+    const BoundedSql sql(shape, request.has_unit,
+                         typed_rows(state_->connection, state_->views, rows, request));
+    for (std::size_t set = 0; set < request.sets.size(); ++set) {
+      state_->connection.column_types(sql.integers(set));
+    }
+  });
+}
+
 std::vector<catalog::Key> PostgresEngine::public_keys(const sql::Query& query) {
   return public_step([&] {
     const PostgresSnapshot snapshot(state_->connection);

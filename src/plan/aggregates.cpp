@@ -207,6 +207,17 @@ PlannedAggregate AggregatePlanner::clipped(const sql::Call& call, sql::Position 
   return made;
 }
 
+// COUNT(DISTINCT person) FILTER (WHERE ...) of one row a person and group: how many have some row
+// for which the condition holds.
+PlannedAggregate AggregatePlanner::people_with(const sql::Call& call, sql::Position position) {
+  const sql::Expression one(sql::Literal{sql::LiteralKind::integer, "1"}, position);
+  const sql::Call any{.name = "MAX", .arguments = {where(*call.filter, one)}};
+  PlannedAggregate made;
+  made.of = written(call.arguments[0]);
+  made.statistic = want_count({unit_aggregate(any, rows_, position, text_), made.of});
+  return made;
+}
+
 // SUM, COUNT or AVG of one row a person and group, which holds the person's own: the total is
 // clamped, not the rows. An average is that of people's averages.
 PlannedAggregate AggregatePlanner::total(const sql::Call& call, sql::Position position) {
@@ -215,7 +226,7 @@ PlannedAggregate AggregatePlanner::total(const sql::Call& call, sql::Position po
   if (!counts && call.name != "SUM" && call.name != "AVG") {
     if (call.name == "COUNT" && call.arguments.size() == 1 &&
         rows_.value(call.arguments[0]).expression == *from_.unit) {
-      return count(call, position);
+      return call.filter ? people_with(call, position) : count(call, position);
     }
     throw sql::error_at(ErrorCode::unsupported, text_, position,
                         fmt::format("beside contribution_bounds_per_group there are SUM, COUNT and "

@@ -71,6 +71,7 @@ class AggregatePlanner {
   PlannedAggregate planned(const sql::Call& call, sql::Position position);
   PlannedAggregate count(const sql::Call& call, sql::Position position);
   PlannedAggregate clipped(const sql::Call& call, sql::Position position);
+  PlannedAggregate people_with(const sql::Call& call, sql::Position position);
   PlannedAggregate total(const sql::Call& call, sql::Position position);
   PlannedAggregate quantile(const sql::Call& call, sql::Position position);
   Argument argument(const sql::Call& call, sql::Position position) const;

@@ -68,6 +68,17 @@ void check_sayable(const plan::Plan& plan, const catalog::Table& first) {
   for (const plan::Automatic& one : plan.automatic) sql::print(one.search.rows, dialect);
 }
 
+// A mistake of the planner shows when the engine is told what to do, and costs nothing then.
+void check_bound(const plan::Plan& plan, Neighbors neighbors,
+                 const std::array<std::uint64_t, 2>& hash_key, engine::Engine& engine,
+                 const OwnerLog& log) {
+  engine.check_groups(engine_request(plan, hash_key), log);
+  for (const plan::Automatic& one : plan.automatic) {
+    if (one.found) continue;
+    engine.check_groups(engine_request(plan::search_plan(one.search, neighbors), hash_key), log);
+  }
+}
+
 // A private file carries a marker of its budget. A table of a server has none: there the ledger's
 // lineage alone tells what was spent.
 bool carries_marker(const catalog::Table& table) {
@@ -170,6 +181,7 @@ plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& opti
   // A session may outlive the making of a marker.
   catalog::check_public_sources(policy_);
   plan::Plan plan = plan::make_plan(sql, policy_, options);
+  check_sayable(plan, *policy_.find_table(plan.tables.front(), true));
   if (!plan::must_search(plan)) return plan;
   const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
   if (!ledger) return plan;
@@ -229,14 +241,14 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   check_key(key);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
-  check_sayable(plan, *tables.front());
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
   const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, *engine);
   // Which groups of a person count where there are too many: independent of the data, and new for
   // each question, so that nobody can aim at it.
   const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
-  ledger::Ledger ledger = open_ledger(tables);
   const OwnerLog log(policy_.owner_log());
+  check_bound(plan, policy_.neighbors, hash_key, *engine, log);
+  ledger::Ledger ledger = open_ledger(tables);
   const Aggregation aggregate = [&](const engine::GroupedRequest& request) {
     return engine->aggregate_groups(request, log);
   };

@@ -36,6 +36,7 @@ class DuckdbEngine final : public Engine {
 
   std::vector<data::GroupedAggregate> aggregate_groups(const GroupedRequest& request,
                                                        const OwnerLog& log) override;
+  void check_groups(const GroupedRequest& request, const OwnerLog& log) override;
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
 

@@ -6,6 +6,7 @@
 #include <shoal/base/file.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/engine/inspect.hpp>
+#include <shoal/sql/parser.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
@@ -483,6 +484,32 @@ TEST_F(EngineTest, ARowThatFailsSaysNothingInGroupsEither) {
     EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
   }
   EXPECT_NE(read_file(log.path()).find("secret-7"), std::string::npos);
+}
+
+// SQL that the engine does not take is known before a row is read, and so before it is paid.
+TEST_F(EngineTest, ChecksWhatItIsToldWithoutALookAtRows) {
+  const auto table = write("x\n1\nsecret-7\n", {column("x", ColumnType::text)});
+  const OwnerLog log(folder_.path() / "log");
+  DuckdbEngine engine(policy_, table);
+  GroupedRequest request;
+  request.has_unit = true;
+  request.sets = {{{}, 1}};
+  request.statistics = {rows()};
+  // Fails on a row, which nobody looks at.
+  request.rows = sql::parse_query("SELECT CAST(x AS INTEGER) AS u FROM t");
+  EXPECT_NO_THROW(engine.check_groups(request, log));
+  EXPECT_THROW(engine.aggregate_groups(request, log), Error);
+  for (const char* wrong : {"SELECT y AS u FROM t", "SELECT x AS u FROM t GROUP BY 1 + 1",
+                            "SELECT x AS u, x AS v0 FROM t", "SELECT SUM(x) AS u FROM t"}) {
+    request.rows = sql::parse_query(wrong);
+    try {
+      engine.check_groups(request, log);
+      ADD_FAILURE() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::internal);
+      EXPECT_NE(std::string(error.what()).find("nothing was spent"), std::string::npos);
+    }
+  }
 }
 
 }  // namespace

@@ -124,6 +124,28 @@ TEST_F(PostgresEngineTest, SaysWhatDoesNotFitBeforeAnyRowIsRead) {
   expect_refused(table, ErrorCode::conflict, "column Person is missing");
 }
 
+// SQL that the server does not take is known before a row is read, and so before it is paid.
+TEST_F(PostgresEngineTest, ChecksWhatItIsToldWithoutALookAtRows) {
+  const catalog::Table table = visits();
+  PostgresEngine engine = attach(table);
+  GroupedRequest request = by_ward();
+  // Fails on every row, which nobody looks at.
+  request.rows = sql::parse_query("SELECT CAST(ward AS INTEGER) AS u, ward AS k0 FROM visits");
+  EXPECT_NO_THROW(engine.check_groups(request, log_));
+  EXPECT_THROW(engine.aggregate_groups(request, log_), Error);
+  for (const char* wrong : {"SELECT nobody AS u, ward AS k0 FROM visits",
+                            "SELECT SUM(ward) AS u, 1 AS k0 FROM visits"}) {
+    request.rows = sql::parse_query(wrong);
+    try {
+      engine.check_groups(request, log_);
+      ADD_FAILURE() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::internal);
+      EXPECT_NE(std::string(error.what()).find("nothing was spent"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(PostgresEngineTest, WantsAServerAndTheRightToRead) {
   {
     const Variable host("PGHOST", "/nowhere");

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
 
 namespace shoal::cli {
@@ -28,6 +27,7 @@ struct SynthesizeArguments {
 };
 
 void explain(const session::Session& session, const SynthesizeArguments& arguments) {
+  if (arguments.rows) session::check_synthetic_rows(*arguments.rows);
   const session::SynthesisPlan plan = session.explain_synthesis(arguments.options);
   print_text(arguments.format == "json" ? session::to_json(plan, session.policy()) + "\n"
                                         : session::describe(plan, session.policy()));
@@ -51,19 +51,9 @@ void check_files(const SynthesizeArguments& arguments) {
 // the ledger, and the same command draws from it again, unpaid.
 void write_table(const SynthesizeArguments& arguments, const session::SyntheticTable& table,
                  const catalog::CsvFormat& format, std::int64_t rows) {
-  const auto failed = [&] {
-    throw Error(ErrorCode::io, fmt::format("{} cannot be written; make room and run the same "
-                                           "command again, which costs nothing",
-                                           printable(arguments.output, 200)));
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-      std::fopen(arguments.output.c_str(), "wbx"),
-      [](std::FILE* open) { return std::fclose(open); });
-  if (!file) failed();
-  session::write_records(table, format, rows, [&](std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) failed();
-  });
-  if (std::fflush(file.get()) != 0) failed();
+  NewFile file(arguments.output);
+  session::write_records(table, format, rows, [&](std::string_view text) { file.write(text); });
+  file.finish();
 }
 
 synth::ErrorInterval mean_of(const session::SyntheticTable& table) {
@@ -97,6 +87,11 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
   }
   std::string text = fmt::format("  records {} ({} rows, {} columns)\n", arguments.output, rows,
                                  table.plan.domain.size());
+  if (!arguments.rows && !table.plan.explicit_universe() && rows == 1) {
+    text +=
+        "          one row is the least, and the estimate is no more than that: the noise is too "
+        "large to tell how many there are; say so with --rows, or use a larger epsilon\n";
+  }
   if (!arguments.report.empty()) text += fmt::format("  report  {}\n", arguments.report);
   if (table.synthesis.errors) {
     const synth::ErrorInterval mean = mean_of(table);

@@ -82,7 +82,9 @@ synth::Synthesis parsed(const json& stored, std::vector<std::uint32_t> sizes) {
 
 }  // namespace
 
-std::string stored_synthesis(const synth::Synthesis& synthesis) {
+std::string stored_synthesis(const synth::Synthesis& synthesis, std::size_t most_measured) {
+  std::size_t measured = 0;
+  for (const synth::NoisyMarginal& one : synthesis.measurements) measured += one.counts.size();
   json stored = {{"synthesis", 1},
                  {"total", synthesis.model.total()},
                  {"steps", json::array()},
@@ -95,6 +97,7 @@ std::string stored_synthesis(const synth::Synthesis& synthesis) {
                                {"iterations", step.fit_iterations}});
   }
   for (const synth::NoisyMarginal& one : synthesis.measurements) {
+    if (measured > most_measured) break;
     json counts = json::array();
     for (const double count : one.counts) counts.push_back(std::llround(count));
     stored["measurements"].push_back(

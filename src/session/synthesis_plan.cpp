@@ -27,7 +27,10 @@ using data::AttributeSet;
 constexpr std::array kMethods = {SynthesisMethod::aim, SynthesisMethod::graded,
                                  SynthesisMethod::mst, SynthesisMethod::mwem, SynthesisMethod::blr};
 constexpr double kCellsPerMegabyte = 131'072;
-constexpr double kMaxMegabytes = 1024;
+// What the ledger stores of a larger model would not fit in a row of SQLite, a billion bytes.
+constexpr double kMaxMegabytes = 256;
+// Of what is compared with the data at the end: at 24 bytes a cell, three gigabytes.
+constexpr double kMaxComparedCells = 0x1p27;
 constexpr std::int64_t kMaxPublicRows = 100'000'000;  // padding takes memory
 constexpr double kBeta = 0.05;
 constexpr double kMaxCheckShare = 0.5;
@@ -101,6 +104,20 @@ std::string reason_of(const SynthesisOptions& options, SynthesisMethod method) {
   return "there is a delta; it adapts to the data, and erred least on most tables measured";
 }
 
+// An option that a method would ignore is a mistake.
+void check_taken(const SynthesisOptions& options, const SynthesisPlan& plan) {
+  const auto check = [&](bool given, bool taken, const char* option, const char* methods) {
+    if (!given || taken) return;
+    refuse(fmt::format("{} takes no {}, which is for {}: leave it out, or choose another --method",
+                       to_string(plan.method), option, methods));
+  };
+  check(options.public_rows.has_value(), plan.explicit_universe(), "--public-rows", "mwem and blr");
+  check(options.rounds.has_value(), plan.method == SynthesisMethod::mwem, "--rounds", "mwem");
+  check(options.size.has_value(), plan.method == SynthesisMethod::blr, "--size", "blr");
+  check(options.model_megabytes != SynthesisOptions().model_megabytes, !plan.explicit_universe(),
+        "--model-megabytes", "aim, graded and mst");
+}
+
 std::int64_t query_count(const SynthesisPlan& plan) {
   std::int64_t count = 0;
   for (const synth::WorkloadMarginal& one : plan.workload)
@@ -110,13 +127,7 @@ std::int64_t query_count(const SynthesisPlan& plan) {
 
 // The largest table that can be drawn, unless the error bound is least before.
 std::int64_t blr_size(const synth::BlrProblem& problem) {
-  std::int64_t good = 0;
-  std::int64_t bad = synth::blr_best_size(problem, kBeta) + 1;
-  while (bad - good > 1) {
-    const std::int64_t middle = good + (bad - good) / 2;
-    (synth::blr_enumerable(problem, middle) ? good : bad) = middle;
-  }
-  return good;
+  return synth::blr_largest_size(problem, synth::blr_best_size(problem, kBeta));
 }
 
 void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
@@ -146,7 +157,7 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
   }
   if (plan.method == SynthesisMethod::mwem) {
     plan.rounds = options.rounds.value_or(
-        synth::mwem_best_rounds(universe, queries, plan.public_rows, plan.epsilon));
+        synth::mwem_best_rounds({universe, queries, plan.public_rows, plan.epsilon}, kBeta));
     if (plan.rounds < 1 || plan.rounds > synth::kMaxMwemRounds) {
       refuse(fmt::format("{} rounds are out of range: give 1 to {}", plan.rounds,
                          synth::kMaxMwemRounds));
@@ -159,7 +170,7 @@ void plan_universe(const SynthesisOptions& options, SynthesisPlan& plan) {
       refuse(
           fmt::format("blr cannot go through all tables of {} rows over {} possible rows; the "
                       "most that it can draw is {}: use --size, fewer columns, or method mwem",
-                      plan.size, universe, blr_size(problem)));
+                      plan.size, universe, synth::blr_largest_size(problem, synth::kMaxBlrSize)));
     }
   }
   plan.delta = 0;
@@ -198,6 +209,15 @@ void plan_marginals(const catalog::Policy& policy, const SynthesisOptions& optio
     plan.event = privacy::event::Gdp{mu};
   }
   if (options.check_share > 0) {
+    double cells = 0;
+    for (const synth::WorkloadMarginal& one : plan.workload)
+      cells += static_cast<double>(data::cell_count(synth::sizes_of(plan.domain), one.set));
+    if (cells > kMaxComparedCells) {
+      refuse(
+          fmt::format("measuring the errors of {} cells in all is beyond the limit of {}: use "
+                      "fewer columns, fewer ways or wider bins, or leave --check out",
+                      format_rounded(cells, 3), format_rounded(kMaxComparedCells, 12)));
+    }
     const release::MarginalUnit unit{1, policy.neighbors};
     plan.check_share = options.check_share;
     plan.check_sigma = synth::distance_sigma(plan.workload.size(), options.check_share * rho, unit);
@@ -254,6 +274,7 @@ SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptio
   if (!(Epsilon(plan.epsilon).value() > 0)) refuse("epsilon is 0; nothing can be learnt with it");
   plan.method = method_of(options, Delta(plan.delta).value());
   plan.reason = reason_of(options, plan.method);
+  check_taken(options, plan);
   plan.workload = workload_of(options, plan.domain);
   if (plan.explicit_universe()) {
     plan_universe(options, plan);

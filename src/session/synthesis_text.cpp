@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace shoal::session {
 namespace {
@@ -58,26 +59,15 @@ std::int64_t queries_of(const SynthesisPlan& plan) {
   return queries;
 }
 
-double universe_bound(const SynthesisPlan& plan) {
-  const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
-  if (plan.method == SynthesisMethod::mwem) {
-    return synth::mwem_error_bound(universe, queries_of(plan), plan.public_rows, plan.rounds,
-                                   plan.epsilon);
-  }
-  return synth::blr_error_bound({universe, queries_of(plan), plan.public_rows, plan.epsilon},
-                                plan.size, kBeta);
-}
-
 std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy) {
   if (plan.explicit_universe()) {
     return fmt::format(
         "universe   {} possible rows, {} queries; the table is padded or cut to {} rows\n{}"
-        "error      at most {} in every query, by the method's theorem{}\n",
+        "error      {}\n",
         synth::universe_size(synth::sizes_of(plan.domain)), queries_of(plan), plan.public_rows,
         plan.method == SynthesisMethod::mwem ? fmt::format("rounds     {}\n", plan.rounds)
                                              : fmt::format("draws      {} rows\n", plan.size),
-        format_rounded(universe_bound(plan), 3),
-        plan.method == SynthesisMethod::blr ? ", except with probability 0.05" : "");
+        bound_text(plan));
   }
   const double sigma = first_noise(plan, policy);
   std::uint32_t widest = 0;
@@ -93,6 +83,30 @@ std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy
 }
 
 }  // namespace
+
+std::optional<double> error_bound(const SynthesisPlan& plan) {
+  if (!plan.explicit_universe()) return std::nullopt;
+  const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
+  const std::int64_t queries = queries_of(plan);
+  const double bound =
+      plan.method == SynthesisMethod::mwem
+          ? synth::mwem_error_bound({universe, queries, plan.public_rows, plan.epsilon},
+                                    plan.rounds, kBeta)
+          : synth::blr_error_bound({universe, queries, plan.public_rows, plan.epsilon}, plan.size,
+                                   kBeta);
+  // No answer is further off than 1.
+  if (!(bound < 1)) return std::nullopt;
+  return bound;
+}
+
+std::string bound_text(const SynthesisPlan& plan) {
+  const std::optional<double> bound = error_bound(plan);
+  if (!bound) return "no useful bound: what the method's theorem promises is above 1";
+  return fmt::format(
+      "at most {} in every query, as a share of the rows, with probability {}, by the method's "
+      "theorem",
+      format_rounded(*bound, 3), format_number(1 - kBeta));
+}
 
 std::string describe(const SynthesisPlan& plan, const catalog::Policy& policy) {
   std::string text = fmt::format("table      {}, {} columns: {}\n", plan.table, plan.domain.size(),
@@ -133,7 +147,9 @@ std::string to_json(const SynthesisPlan& plan, const catalog::Policy& policy) {
     json["public_rows"] = plan.public_rows;
     if (plan.method == SynthesisMethod::mwem) json["rounds"] = plan.rounds;
     if (plan.method == SynthesisMethod::blr) json["size"] = plan.size;
-    json["error_bound"] = universe_bound(plan);
+    json["error_bound"] = nullptr;
+    if (const auto bound = error_bound(plan)) json["error_bound"] = *bound;
+    json["error_probability"] = 1 - kBeta;
   } else {
     json["model_cells"] = plan.max_model_cells;
     json["first_sigma"] = first_noise(plan, policy);

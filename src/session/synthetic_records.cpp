@@ -12,10 +12,13 @@
 namespace shoal::session {
 namespace {
 
-// As it is written: in quotes where it needs them.
-void add_field(std::string& line, std::string_view text, const catalog::CsvFormat& format) {
+// As it is written: in quotes where it needs them. Nothing at all, in a record that has nothing
+// else, would be a blank line, which readers drop.
+void add_field(std::string& line, std::string_view text, const catalog::CsvFormat& format,
+               bool alone) {
   const char special[] = {format.delimiter, format.quote, '\n', '\r', '\0'};
-  if (text.find_first_of(special) == std::string_view::npos) {
+  const bool blank = alone && text.empty();
+  if (!blank && text.find_first_of(special) == std::string_view::npos) {
     line += text;
     return;
   }
@@ -55,7 +58,7 @@ void write_records(const SyntheticTable& table, const catalog::CsvFormat& format
   const std::vector<std::size_t>& order = table.column_order;
   for (const std::size_t j : order) {
     if (j != order.front()) text += format.delimiter;
-    add_field(text, domain[j].name, format);
+    add_field(text, domain[j].name, format, order.size() == 1);
   }
   text += '\n';
   constexpr std::size_t kBlock = std::size_t{1} << 16;
@@ -63,7 +66,7 @@ void write_records(const SyntheticTable& table, const catalog::CsvFormat& format
     for (const std::size_t j : order) {
       if (j != order.front()) text += format.delimiter;
       const auto value = synth::value_of_code(domain[j], records[j][i], bits);
-      if (value) add_field(text, *value, format);
+      add_field(text, value.value_or(""), format, order.size() == 1);
     }
     text += '\n';
     if (text.size() < kBlock) continue;

@@ -17,6 +17,7 @@ namespace {
 // Work that takes minutes at most: candidates times queries.
 constexpr double kMaxWork = 2e10;
 constexpr std::int64_t kMaxCandidates = 1'000'000'000;
+constexpr Int128 kMaxAnswer = Int128{1} << 62;
 // Rejection accepts with a chance of at least exp(-epsilon n / 2), whatever the rows are.
 constexpr double kMaxRejectionExponent = 14;  // a million draws or so, at worst
 
@@ -117,21 +118,36 @@ double blr_textbook_bound(const BlrProblem& problem, double beta) {
   return std::cbrt(size / (problem.epsilon * static_cast<double>(problem.rows)));
 }
 
+// C(n, k) with the smaller k: where that is large, C(n, i) at least doubles with i, so that the
+// loop ends after some 64 steps whatever is asked.
 std::int64_t blr_candidates(std::int64_t universe, std::int64_t size) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const Int128 places = Int128{universe} - 1 + size;
+  const std::int64_t chosen = std::min(size, universe - 1);
   Int128 count = 1;
-  for (std::int64_t i = 1; i <= size; ++i) {
-    count = count * (universe - 1 + i) / i;
-    if (count > std::numeric_limits<std::int64_t>::max()) {
-      return std::numeric_limits<std::int64_t>::max();
-    }
+  for (std::int64_t i = 1; i <= chosen; ++i) {
+    count = count * (places - chosen + i) / i;
+    if (count > kMost) return kMost;
   }
   return static_cast<std::int64_t>(count);
 }
 
 bool blr_enumerable(const BlrProblem& problem, std::int64_t size) {
+  // Answers times the rows of both tables, in steps, stay within 64 bits.
+  if (size > kMaxBlrSize || Int128{size} * problem.rows * kQuerySteps > kMaxAnswer) return false;
   const std::int64_t candidates = blr_candidates(problem.universe, size);
   return candidates <= kMaxCandidates &&
          static_cast<double>(candidates) * static_cast<double>(problem.queries) <= kMaxWork;
+}
+
+std::int64_t blr_largest_size(const BlrProblem& problem, std::int64_t most) {
+  std::int64_t good = 0;
+  std::int64_t bad = std::min(most, kMaxBlrSize) + 1;
+  while (bad - good > 1) {
+    const std::int64_t middle = good + (bad - good) / 2;
+    (blr_enumerable(problem, middle) ? good : bad) = middle;
+  }
+  return good;
 }
 
 BlrSampling blr_feasible(const BlrProblem& problem, std::int64_t size) {
@@ -142,8 +158,7 @@ BlrSampling blr_feasible(const BlrProblem& problem, std::int64_t size) {
   if (problem.epsilon * static_cast<double>(problem.rows) / 2 <= kMaxRejectionExponent) {
     return BlrSampling::rejection;
   }
-  std::int64_t feasible = 0;
-  while (feasible < size && blr_enumerable(problem, feasible + 1)) ++feasible;
+  const std::int64_t feasible = blr_largest_size(problem, size);
   const std::string advice = feasible > 0 ? fmt::format("{} rows would be feasible", feasible)
                                           : std::string("no number of rows is feasible");
   throw Error(

@@ -61,6 +61,23 @@ DomainColumn make_column(const catalog::Column& column, std::uint32_t bins) {
   return made;
 }
 
+// With as few decimals as leave a bin a thousand values or more: all others would say nothing. The
+// next such number below, or above where that is in another bin; as it is if neither is in this
+// one.
+double with_few_decimals(const DomainColumn& column, std::uint16_t code, double value) {
+  const double decimals = std::ceil(3 - std::log10(data::bin_width(column)));
+  if (!(std::abs(decimals) <= 300)) return value;  // bins of no width, too
+  const double whole = std::pow(10.0, std::abs(decimals));
+  const double scaled = decimals > 0 ? value * whole : value / whole;
+  for (const double near : {std::floor(scaled), std::ceil(scaled)}) {
+    const double rounded = decimals > 0 ? near / whole : near * whole;
+    if (rounded >= column.bounds.lower && rounded <= column.bounds.upper &&
+        data::code_of_number(column, rounded) == code)
+      return rounded;
+  }
+  return value;
+}
+
 }  // namespace
 
 Domain make_domain(const catalog::Table& table, std::span<const std::string> columns,
@@ -114,8 +131,9 @@ std::optional<std::string> value_of_code(const DomainColumn& column, std::uint16
   }
   const double share = std::ldexp(static_cast<double>(bits.next_bits(53)), -53);
   const double value =
-      column.bounds.lower + (static_cast<double>(code) + share) * data::bin_width(column);
-  return format_number(std::min(value, column.bounds.upper));
+      std::min(column.bounds.lower + (static_cast<double>(code) + share) * data::bin_width(column),
+               column.bounds.upper);
+  return format_number(with_few_decimals(column, code, value));
 }
 
 }  // namespace shoal::synth

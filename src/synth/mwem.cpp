@@ -63,21 +63,31 @@ MwemResult mwem(release::HistogramCurator& curator, std::span<const LinearQuery>
   return result;
 }
 
-double mwem_error_bound(std::int64_t universe, std::int64_t queries, std::int64_t rows, int rounds,
-                        double epsilon) {
-  return 2 * std::sqrt(std::log(static_cast<double>(universe)) / rounds) +
-         10 * rounds * std::log(static_cast<double>(queries)) /
-             (epsilon * static_cast<double>(rows));
+double mwem_error_bound(const MwemProblem& problem, int rounds, double beta) {
+  const auto rows = static_cast<double>(problem.rows);
+  const double step = problem.epsilon / (2 * rounds);
+  // Half of beta for the noise, half for the choices.
+  const double none = std::exp(-step / kQuerySteps);
+  const double noise = std::log(4 * rounds / ((1 + none) * beta)) / (step * rows);
+  const double rare = std::log(2 / beta);
+  const double excess = 1 + std::sqrt(2 * rare / rounds) + rare / rounds;
+  const double choice =
+      (2 / step * (std::log(static_cast<double>(problem.queries)) + excess) + 1.0 / kQuerySteps) /
+      rows;
+  const double start = std::log(static_cast<double>(problem.universe)) / rounds;
+  const double learnt = (7 * noise + 16 * std::sqrt(noise * noise / 4 + 15 * start / 8)) / 15;
+  return learnt + choice + 1.0 / rounds;
 }
 
-int mwem_best_rounds(std::int64_t universe, std::int64_t queries, std::int64_t rows,
-                     double epsilon) {
+int mwem_best_rounds(const MwemProblem& problem, double beta) {
   int best = 1;
-  const auto bound = [&](int rounds) {
-    return mwem_error_bound(universe, queries, rows, rounds, epsilon);
-  };
-  for (int rounds = 1; rounds <= kMaxMwemRounds; ++rounds) {
-    if (bound(rounds) < bound(best)) best = rounds;
+  double least = mwem_error_bound(problem, 1, beta);
+  for (int rounds = 2; rounds <= kMaxMwemRounds; ++rounds) {
+    const double bound = mwem_error_bound(problem, rounds, beta);
+    if (bound < least) {
+      least = bound;
+      best = rounds;
+    }
   }
   return best;
 }

@@ -44,21 +44,28 @@ std::vector<PredictedError> predicted_errors(const Synthesis& synthesis, const W
     throw Error(ErrorCode::invalid_argument, "a chance of " + format_number(beta) +
                                                  " is out of range: give one between 0 and 1");
   }
-  std::vector<AttributeSet> sets;
-  for (const WorkloadMarginal& one : workload) sets.push_back(one.set);
-  const auto tables = synthesis.model.marginals(sets, threads);
+  // Tables of what no measurement holds are not worked out: they may be of any size.
   std::vector<PredictedError> result;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    const LinearEstimate estimate = linear_estimate(synthesis, sets[i]);
-    result.push_back({sets[i], std::nullopt});
-    if (!(estimate.precision > 0)) continue;
-    const auto cells = static_cast<double>(tables[i].size());
+  std::vector<AttributeSet> held;
+  for (const WorkloadMarginal& one : workload) {
+    result.push_back({one.set, std::nullopt});
+    if (std::any_of(synthesis.measurements.begin(), synthesis.measurements.end(),
+                    [&](const NoisyMarginal& marginal) { return one.set.within(marginal.set); }))
+      held.push_back(one.set);
+  }
+  const auto tables = synthesis.model.marginals(held, threads);
+  std::size_t next = 0;
+  for (PredictedError& error : result) {
+    if (next == held.size() || error.set != held[next]) continue;
+    const LinearEstimate estimate = linear_estimate(synthesis, error.set);
+    const std::vector<double>& table = tables[next++];
+    const auto cells = static_cast<double>(table.size());
     const double noise =
         (cells * std::sqrt(2 * std::log(2.0)) + std::sqrt(2 * cells * std::log(1 / beta))) /
         std::sqrt(estimate.precision);
     // No distance is larger than 2.
-    result.back().bound =
-        std::min(2.0, (distance(tables[i], estimate.counts) + noise) / synthesis.model.total());
+    error.bound =
+        std::min(2.0, (distance(table, estimate.counts) + noise) / synthesis.model.total());
   }
   return result;
 }

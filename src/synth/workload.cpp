@@ -1,7 +1,11 @@
 #include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
 #include <shoal/synth/workload.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -35,10 +39,13 @@ void extend(std::size_t columns, std::size_t next, std::size_t missing, Attribut
 }  // namespace
 
 Workload all_marginals(std::size_t columns, std::size_t ways, std::optional<std::size_t> target) {
-  if (ways == 0 || ways > columns || columns > data::kMaxAttributes) {
-    refuse("marginals of " + std::to_string(ways) + " of " + std::to_string(columns) +
-           " columns: give from 1 way to as many as there are columns, of which " +
-           std::to_string(data::kMaxAttributes) + " at most");
+  if (columns > data::kMaxAttributes) {
+    refuse("marginals of " + std::to_string(columns) + " columns: give at most " +
+           std::to_string(data::kMaxAttributes));
+  }
+  if (ways == 0 || ways > columns) {
+    refuse("the workload asks for marginals of " + std::to_string(ways) + " columns each, and " +
+           std::to_string(columns) + " are synthesised: give from 1 way to as many as there are");
   }
   if (target && *target >= columns) {
     refuse("the target is column " + std::to_string(*target) + " of " + std::to_string(columns));
@@ -66,19 +73,33 @@ void validate(const Workload& workload, std::span<const std::uint32_t> sizes) {
 }
 
 std::vector<Candidate> downward_closure(const Workload& workload) {
-  std::set<AttributeSet> sets;
+  double count = 0;
+  for (const WorkloadMarginal& marginal : workload)
+    count += std::exp2(static_cast<double>(marginal.set.size())) - 1;
+  if (count > kMaxClosure) {
+    refuse("the marginals of the workload have " + format_rounded(count, 3) +
+           " marginals within them, each counted where it occurs, and at most " +
+           std::to_string(kMaxClosure) +
+           " are gone through: ask for fewer ways, or for fewer marginals");
+  }
+  std::vector<AttributeSet> sets;
+  sets.reserve(static_cast<std::size_t>(count));
+  // What a set shares with the workload is the sum of what its columns do.
+  std::array<std::int64_t, data::kMaxAttributes> weights{};
   for (const WorkloadMarginal& marginal : workload) {
     const std::uint64_t all = marginal.set.bits();
-    for (std::uint64_t part = all; part != 0; part = (part - 1) & all) {
-      sets.insert(AttributeSet(part));
-    }
+    for (std::uint64_t part = all; part != 0; part = (part - 1) & all)
+      sets.push_back(AttributeSet(part));
+    for (const std::size_t column : marginal.set.members()) weights[column] += marginal.weight;
   }
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   std::vector<Candidate> candidates;
+  candidates.reserve(sets.size());
   for (const AttributeSet set : sets) {
     Candidate candidate{set, 0};
-    for (const WorkloadMarginal& marginal : workload) {
-      candidate.weight += marginal.weight * static_cast<std::int64_t>((set & marginal.set).size());
-    }
+    for (std::uint64_t rest = set.bits(); rest != 0; rest &= rest - 1)
+      candidate.weight += weights[static_cast<std::size_t>(std::countr_zero(rest))];
     candidates.push_back(candidate);
   }
   return candidates;

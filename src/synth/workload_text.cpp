@@ -20,11 +20,18 @@ constexpr std::string_view kForms =
   throw Error(ErrorCode::invalid_argument, text);
 }
 
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// Parts without the spaces around them.
 std::vector<std::string_view> split(std::string_view text, char by) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find(by);
-    parts.push_back(text.substr(0, end));
+    parts.push_back(trimmed(text.substr(0, end)));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
@@ -50,12 +57,12 @@ std::size_t place_of(std::string_view name, std::span<const std::string> names) 
 // Of "all-3way" or "all-3way:income"; none if it is a list.
 std::optional<Workload> all_of(std::string_view text, std::span<const std::string> names) {
   const std::size_t colon = text.find(':');
-  const std::string_view what = text.substr(0, colon);
+  const std::string_view what = trimmed(text.substr(0, colon));
   if (!what.starts_with("all-") || !what.ends_with("way")) return std::nullopt;
   const auto ways = whole_number(what.substr(4, what.size() - 7));
   if (!ways || *ways < 1) return std::nullopt;
   std::optional<std::size_t> target;
-  if (colon != std::string_view::npos) target = place_of(text.substr(colon + 1), names);
+  if (colon != std::string_view::npos) target = place_of(trimmed(text.substr(colon + 1)), names);
   return all_marginals(names.size(), static_cast<std::size_t>(*ways), target);
 }
 
@@ -68,7 +75,7 @@ Workload parse_workload(std::string_view text, std::span<const std::string> name
     const std::size_t equals = item.find('=');
     WorkloadMarginal marginal;
     if (equals != std::string_view::npos) {
-      const auto weight = whole_number(item.substr(equals + 1));
+      const auto weight = whole_number(trimmed(item.substr(equals + 1)));
       if (!weight) refuse(fmt::format("{} has no whole weight: {}", printable(item, 80), kForms));
       marginal.weight = *weight;
     }

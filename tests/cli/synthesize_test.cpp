@@ -85,12 +85,29 @@ TEST_F(Synthesize, ExplainsAndMakesRecordsAndAReport) {
 
 TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
   for (const char* wrong :
-       {"--rows 0 -o s.csv", "", "-o nowhere/s.csv", "-o people.csv", "-o s.csv --report s.csv",
-        "-o s.csv --workload age*hight", "-o s.csv --columns id,age", "-o s.csv --method magic",
-        "-o s.csv --method mwem", "-o s.csv --method mwem --public-rows 4000 --bins 5000",
-        "-o s.csv --method blr --public-rows 4000 --size 50", "-o s.csv --model-megabytes 0.0001",
-        "-o s.csv --bins 0", "-o s.csv --check 0.9", "-o s.csv --check 1e-28",
-        "-o s.csv --method mwem --public-rows 4000 --columns sex --check 0.1"}) {
+       {"--rows 0 -o s.csv",
+        "",
+        "-o nowhere/s.csv",
+        "-o people.csv",
+        "-o s.csv --report s.csv",
+        "-o s.csv --workload age*hight",
+        "-o s.csv --columns id,age",
+        "-o s.csv --method magic",
+        "-o s.csv --method mwem",
+        "-o s.csv --method mwem --public-rows 4000 --bins 5000",
+        "-o s.csv --method blr --public-rows 4000 --size 50",
+        "-o s.csv --model-megabytes 0.0001",
+        "-o s.csv --bins 0",
+        "-o s.csv --check 0.9",
+        "-o s.csv --check 1e-28",
+        "-o s.csv --method mwem --public-rows 4000 --columns sex --check 0.1",
+        "-o s.csv --public-rows 10",
+        "-o s.csv --rounds 10",
+        "-o s.csv --size 10",
+        "-o s.csv --model-megabytes 1024",
+        "--explain --rows 0",
+        "--explain --check 1e-28",
+        "--explain --method blr --columns sex --public-rows 4000 --size 100000000000"}) {
     const Ran ran = shell(std::string(kCommand) + " " + wrong);
     EXPECT_NE(ran.status, 0) << wrong;
     EXPECT_TRUE(ran.output.empty()) << wrong;
@@ -98,6 +115,23 @@ TEST_F(Synthesize, RefusesBeforeAnythingIsSpent) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "l.db")) << wrong;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "s.csv")) << wrong;
   }
+}
+
+// A file that could not be written whole is not there, under no name; the next try costs nothing.
+TEST_F(Synthesize, AFailedWriteLeavesNothingBehind) {
+  const std::string command = std::string(kCommand) + " --method mst --columns sex,rich ";
+  ASSERT_EQ(shell(command + "-o s.csv --rows 10").status, 0);
+  const auto files = [&] {
+    using std::filesystem::directory_iterator;
+    return std::distance(directory_iterator(folder_.path()), directory_iterator());
+  };
+  const auto before = files();
+  const Ran full = shell("trap '' XFSZ; ulimit -f 2048; " + command + "-o t.csv --rows 2000000");
+  EXPECT_NE(full.status, 0);
+  EXPECT_NE(full.errors.find("t.csv cannot be written"), std::string::npos) << full.errors;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "t.csv"));
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(shell(command + "-o t.csv --rows 10").status, 0);
 }
 
 TEST_F(Synthesize, ErrorsAreMeasuredIfPaidFor) {

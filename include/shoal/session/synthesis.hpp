@@ -66,6 +66,13 @@ struct SynthesisPlan {
 // the bound and a remedy.
 SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptions& options);
 
+// How far the table may be off in every query of the workload, as a share of the rows, with
+// probability 0.95: by the theorem of mwem or blr, of the rows as they are padded or cut. None if
+// that is 1 or more, which says nothing, and for the other methods.
+std::optional<double> error_bound(const SynthesisPlan& plan);
+// The same in words, for mwem and blr.
+std::string bound_text(const SynthesisPlan& plan);
+
 // The plan as lines of text: what is measured, with which noise, at which cost.
 std::string describe(const SynthesisPlan& plan, const catalog::Policy& policy);
 // The same as one line of JSON.
@@ -86,8 +93,9 @@ std::string name_of(data::AttributeSet set, const synth::Domain& domain);
 // marginals, in one file of HTML. Made of what was released alone.
 std::string report_html(const SyntheticTable& table);
 
-// Writes so many records as CSV, in the notation and with the column names of the source: a header,
-// then a line each. NULL is an empty field. Throws invalid_argument for a number of rows that is
+// Writes so many records as CSV, with the signs and the column names of the source: a header, then
+// a line each. NULL is an empty field, in quotes if the record has one column. Values are written
+// as value_of_code does (synth/domain.hpp). Throws invalid_argument for a number of rows that is
 // out of range.
 void check_synthetic_rows(std::int64_t rows);
 void write_records(const SyntheticTable& table, const catalog::CsvFormat& format, std::int64_t rows,

@@ -35,7 +35,8 @@ std::int64_t blr_size_sharp(std::int64_t queries, double alpha);
 std::int64_t blr_size_notes(std::int64_t queries, double alpha);
 
 // The accuracy theorem: except with probability beta, every query is within this of the truth, if m
-// rows are drawn: sqrt(ln(2|Q|) / (2m)) + 2 / (epsilon n) (ln C(|X| + m - 1, m) + ln(1 / beta)).
+// rows are drawn (of no use from 1 up): sqrt(ln(2|Q|) / (2m)) + 2 / (epsilon n) (ln C(|X| + m - 1,
+// m) + ln(1 / beta)).
 double blr_error_bound(const BlrProblem& problem, std::int64_t size, double beta);
 // The m for which that is least.
 std::int64_t blr_best_size(const BlrProblem& problem, double beta);
@@ -46,8 +47,12 @@ double blr_textbook_bound(const BlrProblem& problem, double beta);
 // C(|X| + m - 1, m), how many histograms there are; int64's largest value if that is smaller.
 std::int64_t blr_candidates(std::int64_t universe, std::int64_t size);
 
-// Whether all tables of m rows can be gone through, in minutes at most.
+// Whether all tables of m rows can be gone through, in minutes at most. No m beyond kMaxBlrSize
+// can.
+inline constexpr std::int64_t kMaxBlrSize = 1'000'000'000;
 bool blr_enumerable(const BlrProblem& problem, std::int64_t size);
+// The largest m up to `most` for which they can; 0 if there is none.
+std::int64_t blr_largest_size(const BlrProblem& problem, std::int64_t most);
 
 enum class BlrSampling { enumeration, rejection };
 

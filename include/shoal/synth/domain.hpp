@@ -26,8 +26,10 @@ Domain make_domain(const catalog::Table& table, std::span<const std::string> col
 
 std::vector<std::uint32_t> sizes_of(const Domain& domain);
 
-// A value of a code, in the column's notation; none for NULL. Numbers are drawn evenly from their
-// bin. Throws internal for a code that the column lacks.
+// A value of a code; none for NULL. Categories are as the policy lists them, booleans without a
+// list are true and false. Numbers are drawn evenly from their bin; reals are rounded to as few
+// decimals as leave the bin a thousand values or more. Throws internal for a code that the column
+// lacks.
 std::optional<std::string> value_of_code(const DomainColumn& column, std::uint16_t code,
                                          random::BitSource& bits);
 

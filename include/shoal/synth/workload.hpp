@@ -38,7 +38,9 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-// Every set within one of the workload, by ascending bits.
+// Every set within one of the workload, by ascending bits. Throws invalid_argument if the sets
+// within each, added up over the workload, are more than kMaxClosure.
+inline constexpr std::int64_t kMaxClosure = std::int64_t{1} << 23;
 std::vector<Candidate> downward_closure(const Workload& workload);
 
 }  // namespace shoal::synth

@@ -2,6 +2,7 @@
 //   all-3way              every marginal of three columns
 //   all-3way:income       those of them that have the column
 //   age*sex,age*income=5  a list; a weight may follow, 1 if none does
+// Spaces around names, signs and weights do not count.
 #pragma once
 
 #include <shoal/synth/workload.hpp>

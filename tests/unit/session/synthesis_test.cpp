@@ -1,5 +1,6 @@
 // Synthesis through the flow: planned without data, paid once, stored, refused before anything is
 // spent.
+#include "session/synthesis_json.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -216,6 +218,61 @@ TEST_F(SynthesisTest, RecordsHaveTheSchemaOfTheSource) {
   }
 }
 
+// A blank line is no record to most readers.
+TEST_F(SynthesisTest, NullAloneIsNoBlankLine) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  SynthesisOptions asked = options("aim");
+  asked.columns = {"age"};
+  SyntheticTable table = session.synthesize(asked, "", {}, bits);
+  // All rows NULL, but one in e^5.
+  std::vector<double> logs(table.plan.domain[0].size());
+  logs.back() = 5;
+  table.synthesis.model = synth::GraphicalModel::from_tables(
+      synth::sizes_of(table.plan.domain), {data::AttributeSet::single(0)}, {logs}, 100);
+  const auto found = lines(table, 100);
+  ASSERT_EQ(found.size(), 101u);
+  EXPECT_GT(std::count(found.begin(), found.end(), "\"\""), 50);
+  EXPECT_EQ(std::count(found.begin(), found.end(), ""), 0);
+}
+
+// Measurements that would not fit in the ledger are left out, and the rest is there.
+TEST_F(SynthesisTest, WhatIsStoredIsBounded) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  const SyntheticTable table = session.synthesize(options("mst"), "", {}, bits);
+  std::size_t cells = 0;
+  for (const auto& one : table.synthesis.measurements) cells += one.counts.size();
+  const auto sizes = synth::sizes_of(table.plan.domain);
+  const auto all = synthesis_from_json(stored_synthesis(table.synthesis, cells), sizes);
+  EXPECT_EQ(all.measurements.size(), table.synthesis.measurements.size());
+  const auto some = synthesis_from_json(stored_synthesis(table.synthesis, cells - 1), sizes);
+  EXPECT_TRUE(some.measurements.empty());
+  EXPECT_EQ(some.steps.size(), table.synthesis.steps.size());
+  EXPECT_EQ(some.model.potentials(), table.synthesis.model.potentials());
+}
+
+// Questions about public numbers are answered at once, however large they are.
+TEST_F(SynthesisTest, PlansOfAnySizeAreDecidedAtOnce) {
+  const Session session(policy_);
+  SynthesisOptions asked = options("blr");
+  asked.columns = {"rich"};
+  asked.size.reset();
+  asked.public_rows = 50'000;
+  const SynthesisPlan plan = session.explain_synthesis(asked);
+  EXPECT_GT(plan.size, 100);
+  EXPECT_LT(error_bound(plan).value(), 0.1);
+  asked.size = 100'000'000'000;
+  EXPECT_EQ(test::code_of([&] { session.explain_synthesis(asked); }), ErrorCode::invalid_argument);
+  // A bound of 1 or more says nothing.
+  asked.size = 1;
+  asked.public_rows = 1;
+  const SynthesisPlan useless = session.explain_synthesis(asked);
+  EXPECT_FALSE(error_bound(useless));
+  EXPECT_NE(describe(useless, session.policy()).find("no useful bound"), std::string::npos);
+  EXPECT_NE(to_json(useless, session.policy()).find("\"error_bound\":null"), std::string::npos);
+}
+
 TEST_F(SynthesisTest, PersonsCountOnce) {
   write("person", "replace_one", true);
   Session session(policy_);
@@ -260,6 +317,21 @@ TEST_F(SynthesisTest, RefusesBeforeAnythingIsSpent) {
   EXPECT_EQ(code(tiny), invalid_argument);
   EXPECT_EQ(code([&](auto& o) { tiny(o), o.method = "aim"; }), invalid_argument);
   EXPECT_EQ(code([](auto& o) { o.model_megabytes = 0.00001; }), invalid_argument);
+  EXPECT_EQ(code([](auto& o) { o.model_megabytes = 257; }), invalid_argument);
+  for (const char* method : {"auto", "graded", "aim", "mst"}) {
+    EXPECT_EQ(code([&](auto& o) { o.method = method, o.public_rows = 10; }), invalid_argument);
+    EXPECT_EQ(code([&](auto& o) { o.method = method, o.rounds = 3; }), invalid_argument);
+    EXPECT_EQ(code([&](auto& o) { o.method = method, o.size = 3; }), invalid_argument);
+  }
+  for (const char* method : {"mwem", "blr"}) {
+    const auto with = [&](auto&& change) {
+      SynthesisOptions asked = options(method);
+      change(asked);
+      return test::code_of([&] { session.synthesize(asked); });
+    };
+    EXPECT_EQ(with([](auto& o) { o.model_megabytes = 2; }), invalid_argument);
+    EXPECT_EQ(with([](auto& o) { o.rounds = 3, o.size = 3; }), invalid_argument);
+  }
   EXPECT_EQ(code([](auto& o) { o.method = "mwem"; }), invalid_argument);  // no public rows
   EXPECT_EQ(code([](auto& o) {
               o.method = "mwem";

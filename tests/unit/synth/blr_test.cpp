@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -152,6 +153,26 @@ TEST(BlrSizesTest, AreThoseOfTheReference) {
   }
   EXPECT_LE(least, blr_error_bound(problem, best - 1, 0.05));
   EXPECT_LE(least, blr_error_bound(problem, best + 1, 0.05));
+}
+
+// Whatever is asked is known at once: small universes have few tables of any size, large ones too
+// many soon.
+TEST(BlrSizesTest, SizesOfAnyMagnitudeAreDecidedAtOnce) {
+  constexpr std::int64_t kHuge = 100'000'000'000;
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(blr_candidates(1, kHuge), 1);
+  EXPECT_EQ(blr_candidates(2, kHuge), kHuge + 1);
+  EXPECT_EQ(blr_candidates(3, 1'000'000), 1'000'001LL * 1'000'002 / 2);
+  EXPECT_EQ(blr_candidates(2, kMost), kMost);
+  EXPECT_EQ(blr_candidates(1 << 24, kHuge), kMost);
+  EXPECT_EQ(blr_candidates(1 << 24, 1), 1 << 24);
+  EXPECT_FALSE(blr_enumerable({1, 1, 1000, 1}, kHuge));
+  EXPECT_FALSE(blr_enumerable({2, 2, 1000, 1}, kHuge));
+  EXPECT_EQ(blr_largest_size({2, 2, 1000, 1}, kHuge), 999'999'999);
+  EXPECT_EQ(blr_largest_size({2, 2, 1000, 1}, 17), 17);
+  // Answers of both tables together stay within 64 bits: 2^62 / (1024 * 10^8) rows.
+  EXPECT_EQ(blr_largest_size({2, 2, 100'000'000, 1}, kHuge), 45'035'996);
+  EXPECT_EQ(code_of([] { blr_feasible({2, 2, 50'000, 1}, kHuge); }), ErrorCode::unsupported);
 }
 
 TEST(BlrSizesTest, RefusesWhatIsNotFeasibleAndSaysWhatIs) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace shoal::synth {
 namespace {
 
@@ -66,6 +68,28 @@ TEST(DomainTest, CodesGiveBackValuesOfTheirOwn) {
       }
     }
   }
+}
+
+// Digits that say nothing are not written: a bin of width 3.125 has three decimals, one of 31250
+// tens. All values of a bin come out, and every text is that of a number of the bin.
+TEST(DomainTest, RealsHaveAsFewDigitsAsTheirBinsNeed) {
+  test::SeededSource bits(2);
+  const auto column = [](double lower, double upper) {
+    return DomainColumn{"x", catalog::ColumnType::real, {}, {lower, upper}, 32, false};
+  };
+  for (int draw = 0; draw < 2000; ++draw) {
+    const auto code = static_cast<std::uint16_t>(draw % 32);
+    const std::string small = *value_of_code(column(0, 100), code, bits);
+    EXPECT_EQ(code_of_number(column(0, 100), std::stod(small)), code) << small;
+    EXPECT_LE(small.size(), 6u) << small;
+    const std::string large = *value_of_code(column(-5e5, 5e5), code, bits);
+    EXPECT_EQ(code_of_number(column(-5e5, 5e5), std::stod(large)), code) << large;
+    EXPECT_EQ(std::fmod(std::stod(large), 10), 0) << large;
+  }
+  // Where doubles are as coarse as the bins, or the bins have no width, values stay as drawn.
+  for (const auto& narrow : {column(1e15, 1e15 + 1), column(-1e308, 1e308), column(1e-300, 2e-300)})
+    for (std::uint16_t code = 0; code < 32; ++code)
+      EXPECT_TRUE(std::isfinite(std::stod(*value_of_code(narrow, code, bits))));
 }
 
 TEST(DomainTest, EveryIntegerHasABinAndOutliersFallInTheOutermost) {

@@ -72,5 +72,15 @@ TEST(PredictedErrorTest, IsWorkedOutFromTheBestLinearEstimate) {
             ErrorCode::invalid_argument);
 }
 
+// What no measurement holds may have more cells than there is memory: it is not worked out.
+TEST(PredictedErrorTest, TablesThatNothingHoldsAreNotMade) {
+  const std::vector<std::uint32_t> sizes(40, 2);
+  const Synthesis synthesis{
+      GraphicalModel::from_tables(sizes, {AttributeSet::of({0})}, {{0.0, 0.0}}, 10), {}, {}};
+  const auto found =
+      predicted_errors(synthesis, {{AttributeSet((std::uint64_t{1} << 40) - 1), 1}}, 0.05, 1);
+  EXPECT_FALSE(found[0].bound.has_value());
+}
+
 }  // namespace
 }  // namespace shoal::synth

@@ -55,5 +55,32 @@ TEST(WorkloadTest, ClosureWeighsWhatASetSharesWithTheWorkload) {
   EXPECT_EQ(weight(AttributeSet::of({2, 3})), 2 + 2 * 5);
 }
 
+// 2^40 marginals within one: refused at once, with how many there are.
+TEST(WorkloadTest, AClosureThatIsTooLargeIsNotBuilt) {
+  try {
+    downward_closure(all_marginals(40, 40));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("1099511627775"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(code_of([] { downward_closure(all_marginals(64, 64)); }), ErrorCode::invalid_argument);
+}
+
+// Going through all pairs of sets took most of a minute here.
+TEST(WorkloadTest, AClosureOfManyMarginalsIsWeighedColumnByColumn) {
+  const Workload workload = all_marginals(40, 4);
+  const std::vector<Candidate> candidates = downward_closure(workload);
+  EXPECT_EQ(candidates.size(), 40u + 780 + 9880 + 91390);
+  EXPECT_TRUE(std::is_sorted(candidates.begin(), candidates.end(),
+                             [](const auto& a, const auto& b) { return a.set < b.set; }));
+  for (std::size_t i = 0; i < candidates.size(); i += 9999) {
+    std::int64_t weight = 0;
+    for (const WorkloadMarginal& one : workload)
+      weight += static_cast<std::int64_t>((one.set & candidates[i].set).size());
+    EXPECT_EQ(candidates[i].weight, weight);
+  }
+}
+
 }  // namespace
 }  // namespace shoal::synth

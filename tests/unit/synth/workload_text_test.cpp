@@ -23,6 +23,23 @@ TEST(WorkloadTextTest, Lists) {
             (Workload{{AttributeSet(3), 1}, {AttributeSet(8), 5}, {AttributeSet(13), 1}}));
 }
 
+TEST(WorkloadTextTest, SpacesDoNotCount) {
+  EXPECT_EQ(parse_workload(" age * sex , city = 5,income*age *city ", kNames),
+            parse_workload("age*sex,city=5,income*age*city", kNames));
+  EXPECT_EQ(parse_workload(" all-2way : income ", kNames), all_marginals(4, 2, 2));
+}
+
+TEST(WorkloadTextTest, MoreWaysThanColumnsAreNamed) {
+  try {
+    parse_workload("all-5way", kNames);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the workload asks for marginals of 5 columns each, and 4 are synthesised: give "
+                 "from 1 way to as many as there are");
+  }
+}
+
 TEST(WorkloadTextTest, RefusesTheRest) {
   for (const char* text : {"all-5way", "age*sex,", "", "age=x", "age=", "*"})
     EXPECT_EQ(test::code_of([&] { parse_workload(text, kNames); }), ErrorCode::invalid_argument)

@@ -175,6 +175,9 @@ std::vector<data::GroupedAggregate> DuckdbEngine::aggregate_rows(const std::stri
                                                                  const GroupedRequest& request,
                                                                  const OwnerLog& log) {
   return without_details(log, [&] {
+    // By which a join chooses among the rows of a unit (ROW_OF_UNIT of the sql layer).
+    state_->connection.run(fmt::format("SET VARIABLE shoal_key = '{:016x}{:016x}'",
+                                       request.hash_key[0], request.hash_key[1]));
     return aggregate_grouped_rows(state_->connection, state_->feed, rows, request,
                                   state_->resources, log);
   });
@@ -190,8 +193,8 @@ void DuckdbEngine::check_groups(const GroupedRequest& request, const OwnerLog& l
   before_spending(log, [&] {
     const RowQuery query(state_->connection, sql::print(request.rows, sql::Dialect::duckdb),
                          request);
-    state_->connection.rows(fmt::format("DESCRIBE SELECT {} FROM {}",
-                                        query.fed.empty() ? "1" : query.fed, query.from));
+    state_->connection.rows(
+        fmt::format("DESCRIBE SELECT {} FROM {}", query.fed.empty() ? "1" : query.fed, query.from));
   });
 }
 

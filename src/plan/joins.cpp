@@ -1,5 +1,7 @@
 #include "plan/joins.hpp"
 
+#include "plan/fan_out.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 
@@ -33,15 +35,18 @@ bool equates(const sql::Expression& condition, const sql::Expression& one,
 class Joiner {
  public:
   Joiner(const sql::Join& join, sql::Position position, PlannedRelation left, PlannedRelation right,
-         bool unit_is_person, std::string_view text)
+         bool unit_is_person, std::string_view text,
+         const std::function<std::string()>& fresh_alias)
       : join_(join),
         position_(position),
         left_(std::move(left)),
         right_(std::move(right)),
         unit_is_person_(unit_is_person),
-        text_(text) {}
+        text_(text),
+        fresh_alias_(fresh_alias) {}
 
   PlannedRelation make() {
+    if (left_.is_private && right_.is_private && unit_is_person_) bound_one_side();
     Scope scope = left_.scope;
     scope.columns.insert(scope.columns.end(), right_.scope.columns.begin(),
                          right_.scope.columns.end());
@@ -61,6 +66,7 @@ class Joiner {
     planned.unique = left_.unique;
     planned.unique.insert(planned.unique.end(), right_.unique.begin(), right_.unique.end());
     keep_public_rows(planned);
+    set_fan_out(planned);
     return planned;
   }
 
@@ -205,6 +211,71 @@ class Joiner {
                        [&](const sql::Expression& part) { return mentions(side, part); });
   }
 
+  // Either side will do. Where both must be cut, the one with fewer rows of a person loses less,
+  // and is as a rule the smaller table.
+  void bound_one_side() {
+    const auto most = [](const PlannedRelation& side) {
+      return side.per_unit ? side.per_unit->rows : join_limit(side.limits);
+    };
+    const std::optional<long long> left = most(left_);
+    const std::optional<long long> right = most(right_);
+    if (!left && !right) {
+      throw sql::error_at(
+          ErrorCode::refused_by_policy, text_, position_,
+          fmt::format("a join multiplies the rows of a person, and the policy does not say how "
+                      "many one has in {0}; add to [table.{0}] for example max_rows_per_person = "
+                      "10, or group one side by the person first",
+                      right_.tables.front()->name));
+    }
+    bounded_left_ = left && (!right || *left < *right || (*left == *right && left_.per_unit));
+    PlannedRelation& side = bounded_left_ ? left_ : right_;
+    if (!side.per_unit) side = cap_rows(std::move(side), *most(side), fresh_alias_());
+  }
+
+  void set_fan_out(PlannedRelation& planned) const {
+    planned.fan_outs = left_.fan_outs;
+    planned.fan_outs.insert(planned.fan_outs.end(), right_.fan_outs.begin(), right_.fan_outs.end());
+    if (!planned.is_private) return;
+    const bool both = left_.is_private && right_.is_private;
+    const bool first = both ? !bounded_left_ : left_.is_private;
+    const PlannedRelation& many = first ? left_ : right_;
+    const PlannedRelation& few = first ? right_ : left_;
+    const FanOut factor = both              ? *few.per_unit
+                          : unit_is_person_ ? public_fan_out(few, compared_columns(few))
+                                            : FanOut{};
+    planned.fan_out = times(many.fan_out, factor);
+    if (many.per_unit) planned.per_unit = times(*many.per_unit, factor);
+    // Rows without a match come on top of all pairs.
+    if (planned.per_unit && join_.kind == JoinKind::full)
+      planned.per_unit = times(*planned.per_unit, FanOut{3, {}});
+    if (!planned.fan_out.counts.empty()) planned.fan_outs.push_back(planned.fan_out);
+    try {
+      require_fan_out({planned.fan_out.rows, {}}, {});
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
+  }
+
+  // Columns of that side that must equal something which does not depend on its row.
+  std::vector<sql::Expression> compared_columns(const PlannedRelation& side) const {
+    std::vector<sql::Expression> parts;
+    if (on_) conjuncts(*on_, parts);
+    std::vector<sql::Expression> columns;
+    const auto add = [&](const sql::Expression& end, const sql::Expression& other) {
+      const bool is_column =
+          std::any_of(side.scope.columns.begin(), side.scope.columns.end(),
+                      [&](const ScopeColumn& one) { return one.reference == end; });
+      if (is_column && !mentions(side, other)) columns.push_back(end);
+    };
+    for (const sql::Expression& part : parts) {
+      const auto* same = part.get_if<sql::Binary>();
+      if (!same || same->operation != sql::BinaryOperator::equal) continue;
+      add(same->left, same->right);
+      add(same->right, same->left);
+    }
+    return columns;
+  }
+
   bool claim_unique(const PlannedRelation& side, const sql::Expression& end) {
     if (!side.relation.get_if<sql::TableReference>()) return false;
     const catalog::Table* table = side.tables.front();
@@ -250,14 +321,19 @@ class Joiner {
   PlannedRelation right_;
   bool unit_is_person_;
   std::string_view text_;
+  const std::function<std::string()>& fresh_alias_;
+  bool bounded_left_ = false;  // of two private sides: whose rows of a unit have a bound
   std::optional<sql::Expression> on_;
 };
 
 }  // namespace
 
 PlannedRelation join_relations(const sql::Join& join, sql::Position position, PlannedRelation left,
-                               PlannedRelation right, bool unit_is_person, std::string_view text) {
-  return Joiner(join, position, std::move(left), std::move(right), unit_is_person, text).make();
+                               PlannedRelation right, bool unit_is_person, std::string_view text,
+                               const std::function<std::string()>& fresh_alias) {
+  return Joiner(join, position, std::move(left), std::move(right), unit_is_person, text,
+                fresh_alias)
+      .make();
 }
 
 void rename_columns(const sql::CommonTable& definition, std::string_view text, Scope& scope) {

@@ -60,6 +60,7 @@ class Planner {
     for (const UniqueColumn& one : from_.unique) {
       plan_.unique.push_back({one.table->name, one.column});
     }
+    plan_.fan_outs = from_.fan_outs;
     const Grouping grouping = read_grouping(query_, from_, rows_, text_);
     if (options_.automatic_groups) {
       options_.max_groups = automatic_.max_groups(grouping).value_or(kUnfoundGroups);

@@ -111,7 +111,9 @@ PlannedRelation RelationPlanner::base_table(const catalog::Table& table, const s
     follow_path(table, name, alias, planned);
   } else {
     planned.unit = reference(alias, table.person_column);
-    planned.unit_type = *type_of(*table.find_column(table.person_column, true));
+    const catalog::Column& person = *table.find_column(table.person_column, true);
+    planned.unit_type = *type_of(person);
+    if (person.unique) planned.per_unit = FanOut{};
   }
   return planned;
 }
@@ -149,7 +151,8 @@ PlannedRelation RelationPlanner::join(const sql::Join& join, sql::Position posit
   PlannedRelation left = plan(join.left, common);
   PlannedRelation right = plan(join.right, common);
   return join_relations(join, position, std::move(left), std::move(right),
-                        policy_.unit == catalog::PrivacyUnit::person, text_);
+                        policy_.unit == catalog::PrivacyUnit::person, text_,
+                        [this] { return fresh_alias(); });
 }
 
 PlannedRelation RelationPlanner::subquery(const sql::Query& query, const std::string& name,

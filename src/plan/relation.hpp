@@ -9,6 +9,7 @@
 #include "plan/row_expression.hpp"
 
 #include <shoal/catalog/policy.hpp>
+#include <shoal/plan/plan.hpp>
 #include <shoal/sql/query.hpp>
 
 #include <map>
@@ -45,6 +46,9 @@ struct PlannedRelation {
   std::vector<const catalog::Table*> tables = {};  // all that it reads
   const catalog::Table* scanned = nullptr;         // if it is no more than a scan of this one
   std::vector<UniqueColumn> unique = {};           // must be checked before the relation is read
+  FanOut fan_out = {};                             // rows for one row of the table that brings most
+  std::optional<FanOut> per_unit = std::nullopt;  // rows of one unit, where public facts bound them
+  std::vector<FanOut> fan_outs = {};              // of all joins inside that read public tables
   // The public relation of an outer join that keeps all its rows: grouped by its columns alone, a
   // question has every one of its keys.
   std::optional<sql::Relation> kept = std::nullopt;

@@ -55,6 +55,7 @@ class Projection {
     body_.distinct = query.distinct;
     body_.from = from_.relation;
     body_.where = std::move(where);
+    const bool only_unit = body_.items.empty();
     if (from_.unit) body_.items.push_back(item(*from_.unit, kUnitName));
     PlannedRelation planned = from_;
     planned.scanned = from_.scanned && !query.distinct ? from_.scanned : nullptr;
@@ -63,6 +64,7 @@ class Projection {
     planned.relation = derived(std::move(body_), alias_);
     planned.scope = std::move(scope_);
     if (from_.unit) planned.unit = reference(alias_, kUnitName);
+    if (from_.unit && query.distinct && only_unit) planned.per_unit = FanOut{};
     return planned;
   }
 
@@ -175,6 +177,11 @@ class UnitGrouping {
     outer.distinct = query_.distinct;
     PlannedRelation planned = from_;
     planned.scanned = nullptr;
+    // By the unit alone there is one row of each.
+    if (from_.unit && body_.group_by->elements.size() == 1) {
+      planned.fan_out = {};
+      planned.per_unit = FanOut{};
+    }
     planned.kept = std::nullopt;
     planned.kept_scope = {};
     planned.relation = derived(std::move(body_), alias_);

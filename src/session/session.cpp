@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <utility>
 
 namespace shoal::session {
@@ -36,6 +37,24 @@ std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy
   return to_hex(sha256(fields.bytes()));
 }
 
+// How far joins with public tables multiply rows is a public fact. Refused, it costs nothing.
+void check_fan_outs(const plan::Plan& plan, engine::Engine& engine) {
+  std::map<std::string, long long> known;
+  for (const plan::FanOut& fan_out : plan.fan_outs) {
+    std::vector<long long> counts;
+    for (const plan::PublicCount& count : fan_out.counts) {
+      const auto [found, is_new] =
+          known.try_emplace(sql::print(count.query, sql::Dialect::shoal), 0);
+      if (is_new) {
+        const std::vector<catalog::Key> row = engine.public_keys(count.query);
+        if (!row.empty()) found->second = std::stoll(row.front().front().value());
+      }
+      counts.push_back(found->second);
+    }
+    plan::require_fan_out(fan_out, counts);
+  }
+}
+
 // What a plan wants to know of public tables, before anything is spent.
 std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
                                                       engine::Engine& engine) {
@@ -46,6 +65,7 @@ std::vector<std::vector<catalog::Key>> look_up_public(const plan::Plan& plan,
                             "must correct one of them",
                             check.table, check.column));
   }
+  check_fan_outs(plan, engine);
   std::vector<std::vector<catalog::Key>> keys;
   for (const plan::PlannedGrouping& grouping : plan.groupings) {
     keys.push_back(grouping.key_query ? engine.public_keys(*grouping.key_query)
@@ -260,7 +280,9 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   if (plan::must_search(plan)) request.event = privacy::declared(plan.limit);
   std::vector<ledger::Reserved> reserved = ledger.reserve_together(with_searches(request, plan));
   if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved.front())) {
-    return answer_from_json(stored->answer);
+    Answer known = answer_from_json(stored->answer);
+    known.repeated = true;
+    return known;
   }
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved.front()));
   const plan::Plan asked = plan;

@@ -245,10 +245,15 @@ class Runner {
   }
 
   void run_refusal(const Block& block) {
+    session::Session session = fresh_session();
     try {
-      fresh_session().explain(block.question, read_options(block.options));
+      const plan::QueryOptions options = read_options(block.options);
+      session.explain(block.question, options);
+      // What public tables say against it comes to light when they are read.
+      session.query(block.question, options, "refused");
       fail(block, "was not refused");
     } catch (const Error& error) {
+      if (!session.budget().spends.empty()) fail(block, "was charged");
       if (block.options.empty() || error_door(error.code()).name != block.options[0]) {
         fail(block,
              fmt::format("was refused with {}: {}", error_door(error.code()).name, error.what()));

@@ -100,6 +100,25 @@ struct UniqueCheck {
   std::string column;
 };
 
+// A number that public tables have: one row with one whole number AS k0.
+struct PublicCount {
+  std::string of;  // the tables, in words
+  sql::Query query;
+};
+
+// How many rows joins make of one row at most: a number that the policy says, times those of public
+// tables.
+struct FanOut {
+  long long rows = 1;
+  std::vector<PublicCount> counts = {};
+};
+
+// Enough for joins that anybody asks for, and few enough that nobody's rows are long to join.
+inline constexpr long long kMaxFanOut = 10'000;
+
+// With its counts, as they were read. Throws unsupported if that is more than kMaxFanOut.
+void require_fan_out(const FanOut& fan_out, const std::vector<long long>& counts);
+
 enum class SearchKind { bounds, max_groups };
 
 // Something that a question leaves to be found, and the rows in whose histogram it is looked for:
@@ -142,6 +161,7 @@ struct Plan {
   bool has_unit = false;            // false: the unit is a row
   bool clustered = false;           // the policy says that rows come ordered by unit
   std::vector<UniqueCheck> unique;
+  std::vector<FanOut> fan_outs;  // to be checked with their counts before anything is spent
   std::vector<PlannedKey> keys;
   std::vector<PlannedValue> values;
   std::vector<catalog::Statistic> statistics;

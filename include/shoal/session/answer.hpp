@@ -17,9 +17,9 @@ namespace shoal::session {
 struct AnswerNoise {
   std::string statistic;  // "rows", "values of age", "sum of age", "centred sum of age"
   std::string mechanism;  // its JSON name
-  double scale = 0;       // in grid steps
+  double scale = 0;       // in 1 of the integer
   double sensitivity = 0;
-  double step = 1;  // one grid step
+  double step = 1;  // what 1 of the integer is worth: a grid step, or the square of one
   bool operator==(const AnswerNoise&) const = default;
 };
 
@@ -65,6 +65,8 @@ struct Answer {
   std::string statement;   // the guarantee in one sentence
   std::int64_t entry = 0;  // in the ledger
   std::string key;         // asking again with it gives this answer again, unpaid
+  // It was given before, and nothing was spent on it now. Not stored: each door says it.
+  bool repeated = false;
   bool operator==(const Answer&) const = default;
 };
 

@@ -106,10 +106,14 @@ class Hospital {
     engine_.emplace(policy_, tables);
   }
 
-  static catalog::Policy policy_of(Neighbors neighbors, const std::string& folder) {
+  // `rows` is what visits and beds have of a person.
+  static catalog::Policy policy_of(Neighbors neighbors, const std::string& folder, int rows = 10) {
     std::string text = test::hospital_fixture().policy;
     const std::string from = "add_remove";
     text.replace(text.find(from), from.size(), std::string(to_string(neighbors)));
+    const std::string limit = "max_rows_per_person = 10";
+    for (std::size_t at = text.find(limit); at != std::string::npos; at = text.find(limit, at + 1))
+      text.replace(at, limit.size(), fmt::format("max_rows_per_person = {}", rows));
     return catalog::parse_policy(text, folder);
   }
 
@@ -217,6 +221,26 @@ constexpr const char* kQuestions[] = {
     "2, max_rows_per_group = 2) p.region, SUM(v.cost * 3, contribution_bounds_per_group => (5, "
     "90)), COUNT(*) FROM visits v JOIN patients p ON v.person_id = p.person_id GROUP BY p.region",
 };
+
+// Joins that leave rows of a person out: planned with fewer rows of a person than many have.
+constexpr const char* kCapped[] = {
+    "SELECT " DP
+    "5, max_rows_per_group = 20) a.ward, COUNT(*), SUM(b.cost) FROM visits a JOIN visits b ON "
+    "a.person_id = b.person_id GROUP BY a.ward",
+    "SELECT " DP
+    "1, max_rows_per_group = 20) b.visit_id, COUNT(*), SUM(a.cost) FROM visits a JOIN visits b ON "
+    "a.person_id = b.person_id GROUP BY b.visit_id",
+    "SELECT " DP
+    "5, max_rows_per_group = 20) v.visit_id, COUNT(*), SUM(p.age) FROM patients p FULL JOIN visits "
+    "v USING (person_id) GROUP BY v.visit_id",
+    "SELECT " DP
+    "5, max_rows_per_group = 20) b.nights, v.ward, COUNT(*) FROM visits v LEFT JOIN beds b ON "
+    "v.person_id = b.person_id GROUP BY b.nights, v.ward",
+    "SELECT " DP
+    "5, max_rows_per_group = 20) c.ward, COUNT(*), SUM(c.cost) FROM visits a JOIN (SELECT x.* FROM "
+    "visits x JOIN visits y ON x.person_id = y.person_id AND x.cost < y.cost) AS c ON c.person_id "
+    "= a.person_id RIGHT JOIN regions r ON r.region >= a.ward GROUP BY c.ward",
+};
 #undef DP
 
 // What these leave to be found is looked for in histograms, which must not move either.
@@ -319,6 +343,14 @@ TEST_P(SensitivityTest, NoUnitMovesMoreThanThePlanSays) {
   for (const char* sql : kQuestions) {
     try {
       plans.emplace_back(sql, plan::make_plan(sql, policy, options()));
+    } catch (const Error& error) {
+      ADD_FAILURE() << sql << ": " << error.what();
+    }
+  }
+  const catalog::Policy capped = Hospital::policy_of(GetParam(), "/", 2);
+  for (const char* sql : kCapped) {
+    try {
+      plans.emplace_back(sql, plan::make_plan(sql, capped, options()));
     } catch (const Error& error) {
       ADD_FAILURE() << sql << ": " << error.what();
     }

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <memory>
 
 namespace shoal::cli {
@@ -62,6 +61,22 @@ synth::ErrorInterval mean_of(const session::SyntheticTable& table) {
                            table.synthesis.model.total(), kBeta);
 }
 
+nlohmann::ordered_json interval_json(const synth::ErrorInterval& interval) {
+  return {{"value", interval.value}, {"lower", interval.lower}, {"upper", interval.upper}};
+}
+
+nlohmann::ordered_json errors_json(const session::SyntheticTable& table) {
+  nlohmann::ordered_json errors = nlohmann::ordered_json::array();
+  for (const session::MarginalError& one : session::marginal_errors(table)) {
+    errors.push_back({{"marginal", session::name_of(one.set, table.plan.domain)},
+                      {"weight", one.weight},
+                      {"predicted", nullptr}});
+    if (one.predicted) errors.back()["predicted"] = *one.predicted;
+    if (one.measured) errors.back()["measured"] = interval_json(*one.measured);
+  }
+  return errors;
+}
+
 std::string summary(const SynthesizeArguments& arguments, const session::Session& session,
                     const session::SyntheticTable& table, std::int64_t rows) {
   const session::BudgetReport budget = session.budget();
@@ -73,10 +88,14 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
       json["steps"].push_back({{"marginal", session::name_of(step.set, table.plan.domain)},
                                {"sigma", step.sigma},
                                {"choice_scale", step.choice_scale}});
+      if (!step.cell) continue;
+      const auto values = session::cell_values(step.set, *step.cell, table.plan.domain);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        json["steps"].back()["cell"][table.plan.domain[step.set.members()[i]].name] = values[i];
     }
+    if (!table.plan.explicit_universe()) json["errors"] = errors_json(table);
     if (table.synthesis.errors) {
-      const synth::ErrorInterval mean = mean_of(table);
-      json["mean_error"] = {{"value", mean.value}, {"lower", mean.lower}, {"upper", mean.upper}};
+      json["mean_error"] = interval_json(mean_of(table));
     }
     json["estimated_rows"] = table.synthesis.model.total();
     json["rows"] = rows;
@@ -87,11 +106,8 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
   }
   std::string text = fmt::format("  records {} ({} rows, {} columns)\n", arguments.output, rows,
                                  table.plan.domain.size());
-  if (!arguments.rows && !table.plan.explicit_universe() && rows == 1) {
-    text +=
-        "          one row is the least, and the estimate is no more than that: the noise is too "
-        "large to tell how many there are; say so with --rows, or use a larger epsilon\n";
-  }
+  if (const std::string note = session::rows_note(table); !arguments.rows && !note.empty())
+    text += fmt::format("  note    {}\n", note);
   if (!arguments.report.empty()) text += fmt::format("  report  {}\n", arguments.report);
   if (table.synthesis.errors) {
     const synth::ErrorInterval mean = mean_of(table);
@@ -121,8 +137,7 @@ void synthesize(const SynthesizeArguments& arguments) {
         shown = std::max(shown, now);
       });
   progress.finish();
-  const std::int64_t rows = arguments.rows.value_or(
-      std::max<std::int64_t>(1, std::llround(table.synthesis.model.total())));
+  const std::int64_t rows = arguments.rows.value_or(session::estimated_rows(table));
   const catalog::Table* source = session.policy().find_table(table.plan.table, true);
   write_table(arguments, table, source->csv, rows);
   if (!arguments.report.empty())

@@ -50,6 +50,14 @@ void Page::table(std::span<const std::string> header,
   body_ += "</table>\n";
 }
 
+void Page::folded_table(std::string_view summary, std::span<const std::string> header,
+                        std::span<const std::vector<std::string>> rows) {
+  close_pictures();
+  body_ += fmt::format("<details>\n<summary>{}</summary>\n", safe(summary));
+  table(header, rows);
+  body_ += "</details>\n";
+}
+
 void Page::picture(std::string_view svg) {
   if (!pictures_) body_ += "<div class=\"pictures\">\n";
   pictures_ = true;

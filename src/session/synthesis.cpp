@@ -62,19 +62,22 @@ synth::GraphicalModel model_of(const SynthesisPlan& plan, std::vector<double> de
                                             static_cast<double>(plan.public_rows));
 }
 
-// Every cell of the workload's marginals, and of which marginal it is.
+// Every cell of the workload's marginals, and which cell of which marginal it is.
 struct UniverseQueries {
   std::vector<synth::LinearQuery> queries;
   std::vector<AttributeSet> sets;
+  std::vector<std::int64_t> cells;
 };
 
 UniverseQueries universe_queries(const SynthesisPlan& plan) {
   UniverseQueries all;
   for (const synth::WorkloadMarginal& one : plan.workload) {
+    std::int64_t cell = 0;
     for (synth::LinearQuery& query :
          synth::marginal_queries(synth::sizes_of(plan.domain), one.set)) {
       all.queries.push_back(std::move(query));
       all.sets.push_back(one.set);
+      all.cells.push_back(cell++);
     }
   }
   return all;
@@ -148,7 +151,8 @@ class Run {
     // Laplace noise of 2 T / epsilon rows, and a choice at the same price.
     const double scale = 2 * plan_.rounds / plan_.epsilon;
     for (const std::size_t query : found.queries)
-      result.steps.push_back({all.sets[query], std::sqrt(2.0) * scale, 2 * scale, 0});
+      result.steps.push_back(
+          {all.sets[query], std::sqrt(2.0) * scale, 2 * scale, 0, all.cells[query]});
     return result;
   }
 

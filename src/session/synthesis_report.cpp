@@ -1,15 +1,16 @@
 // The report of a synthetic table, as HTML: made of what was released alone.
+#include "session/synthesis_words.hpp"
+
 #include <shoal/base/text.hpp>
 #include <shoal/report/counts.hpp>
 #include <shoal/report/page.hpp>
 #include <shoal/session/synthesis.hpp>
-#include <shoal/synth/predicted_error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
+#include <span>
 
 namespace shoal::session {
 namespace {
@@ -18,24 +19,33 @@ using data::AttributeSet;
 
 constexpr double kBeta = 0.05;
 constexpr std::size_t kMostPairs = 12;
-constexpr std::size_t kMostRows = 50;  // of a table of errors
+constexpr std::size_t kMostRows = 20;  // of a table that is not folded
 
-std::vector<std::string> labels_of(const synth::DomainColumn& column) {
-  std::vector<std::string> labels = column.categories;
-  for (std::uint32_t bin = 0; bin < column.bins && column.categories.empty(); ++bin) {
-    if (column.type == catalog::ColumnType::integer) {
-      const std::int64_t first = data::first_integer(column, bin);
-      const std::int64_t last = data::first_integer(column, bin + 1) - 1;
-      labels.push_back(first >= last ? std::to_string(first)
-                                     : fmt::format("{} to {}", first, last));
-    } else {
-      const double width = data::bin_width(column);
-      labels.push_back(fmt::format("{} to {}", format_rounded(column.bounds.lower + bin * width, 4),
-                                   format_rounded(column.bounds.lower + (bin + 1) * width, 4)));
-    }
-  }
-  if (column.nulls) labels.emplace_back("NULL");
-  return labels;
+// "sex=f, age=20 to 29".
+std::string cell_name(const synth::SynthesisStep& step, const synth::Domain& domain) {
+  if (!step.cell) return "";
+  const std::vector<std::string> values = cell_values(step.set, *step.cell, domain);
+  const std::vector<std::size_t> columns = step.set.members();
+  std::string name;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    name += fmt::format("{}{}={}", i == 0 ? "" : ", ", domain[columns[i]].name, values[i]);
+  return name;
+}
+
+// A long table is behind a line of text, after its first rows.
+void add_table(report::Page& page, std::span<const std::string> header,
+               const std::vector<std::vector<std::string>>& rows) {
+  page.table(header, std::span(rows).first(std::min(rows.size(), kMostRows)));
+  if (rows.size() > kMostRows)
+    page.folded_table(fmt::format("all {} of them", rows.size()), header, rows);
+}
+
+void add_bound(report::Page& page, const SyntheticTable& table) {
+  if (!table.plan.explicit_universe()) return;
+  page.paragraph(
+      fmt::format("Error: {}. Queries are the cells of the workload's marginals; the "
+                  "error is of the model, and against the table as it was padded or cut.",
+                  bound_text(table.plan)));
 }
 
 void add_noise(report::Page& page, const SyntheticTable& table) {
@@ -47,6 +57,7 @@ void add_noise(report::Page& page, const SyntheticTable& table) {
                     "likelier the "
                     "better it agrees with the data (exponential mechanism, epsilon {}).",
                     plan.size, format_number(plan.epsilon)));
+    add_bound(page, table);
     return;
   }
   const std::string shape = plan.method == SynthesisMethod::graded ? "rounded" : "discrete";
@@ -61,44 +72,20 @@ void add_noise(report::Page& page, const SyntheticTable& table) {
                 "standard deviation in rows is given. Those with a scale were chosen by the "
                 "exponential "
                 "mechanism with that scale, in steps of the weighted score.");
+  const bool cells = plan.method == SynthesisMethod::mwem;
   std::vector<std::vector<std::string>> rows;
   for (const synth::SynthesisStep& step : table.synthesis.steps) {
     rows.push_back({std::to_string(rows.size() + 1), name_of(step.set, plan.domain),
-                    std::to_string(data::cell_count(synth::sizes_of(plan.domain), step.set)),
+                    cells
+                        ? cell_name(step, plan.domain)
+                        : std::to_string(data::cell_count(synth::sizes_of(plan.domain), step.set)),
                     format_rounded(step.sigma, 4),
                     step.choice_scale > 0 ? format_rounded(step.choice_scale, 4) : "by plan"});
   }
-  const std::vector<std::string> header = {"step", "marginal", "cells", "noise", "chosen"};
-  page.table(header, rows);
-}
-
-void add_errors(report::Page& page, const SyntheticTable& table) {
-  if (table.plan.explicit_universe()) return;
-  page.heading("Predicted error");
-  page.paragraph(
-      "The L1 distance of the normalised tables (0: the same, 2: nothing in common) that is not "
-      "exceeded, for a marginal fixed beforehand, with probability 0.95. A marginal that no "
-      "measurement holds rests on the model alone, and nothing is predicted for it.");
-  auto found = predicted_errors(table.synthesis, table.plan.workload, kBeta, 1);
-  const auto known = std::count_if(found.begin(), found.end(),
-                                   [](const auto& one) { return one.bound.has_value(); });
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return a.bound.value_or(3) < b.bound.value_or(3);
-  });
-  page.paragraph(
-      fmt::format("Of {} marginals of the workload, {} have a prediction, and {} rest on "
-                  "the model{}.",
-                  found.size(), known, static_cast<std::ptrdiff_t>(found.size()) - known,
-                  known > static_cast<std::ptrdiff_t>(kMostRows)
-                      ? fmt::format("; the first {} are listed", kMostRows)
-                      : ""));
-  std::vector<std::vector<std::string>> rows;
-  for (const synth::PredictedError& one : found) {
-    if (rows.size() == kMostRows || !one.bound) break;
-    rows.push_back({name_of(one.set, table.plan.domain), format_rounded(*one.bound, 3)});
-  }
-  const std::vector<std::string> header = {"marginal", "error"};
-  if (!rows.empty()) page.table(header, rows);
+  const std::vector<std::string> header = {"step", "marginal", cells ? "cell" : "cells", "noise",
+                                           "chosen"};
+  add_table(page, header, rows);
+  add_bound(page, table);
 }
 
 std::string between(const synth::ErrorInterval& interval) {
@@ -106,35 +93,68 @@ std::string between(const synth::ErrorInterval& interval) {
                      format_rounded(interval.upper, 3));
 }
 
-void add_measured(report::Page& page, const SyntheticTable& table) {
-  if (!table.synthesis.errors) return;
+std::string prediction_words(const SyntheticTable& table,
+                             const std::vector<MarginalError>& errors) {
+  if (table.synthesis.measurements.empty())
+    return "What was measured was too large to be stored, so nothing is predicted.";
+  const auto known = std::count_if(errors.begin(), errors.end(),
+                                   [](const auto& one) { return one.predicted.has_value(); });
+  return fmt::format(
+      "Predicted: the L1 distance of the normalised tables (0: the same, 2: nothing in common) "
+      "that "
+      "is not exceeded, for a marginal fixed beforehand, with probability 0.95. Of {} marginals of "
+      "the workload {} lie within a measurement and have a prediction; the others rest on the "
+      "model "
+      "alone.",
+      errors.size(), known);
+}
+
+std::string measurement_words(const SyntheticTable& table) {
   const synth::MeasuredErrors& errors = *table.synthesis.errors;
   const double total = table.synthesis.model.total();
   const synth::ErrorInterval mean = mean_error(errors, table.plan.workload, total, kBeta);
-  page.heading("Measured error");
-  page.paragraph(fmt::format(
-      "The L1 distance of the model's counts from those of the data, as a share of the model's {} "
-      "rows (0: the same, about 2: nothing in common), counted with noise of standard deviation {} "
-      "rows: on average, by the workload's weights, {}, between {} with probability 0.95. An "
-      "interval below holds its own marginal with that probability, not all of them at once.",
+  return fmt::format(
+      "Measured error: the L1 distance of the model's counts from those of the data, as a share of "
+      "the model's {} rows (0: the same, about 2: nothing in common), counted with noise of "
+      "standard "
+      "deviation {} rows: on average, by the workload's weights, {}, between {} with probability "
+      "0.95. An interval below holds its own marginal with that probability, not all of them at "
+      "once.",
       format_rounded(total, 6), format_rounded(errors.sigma, 3), format_rounded(mean.value, 3),
-      between(mean)));
-  std::vector<std::size_t> order(errors.rows.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return errors.rows[a] > errors.rows[b]; });
-  if (order.size() > kMostRows) {
-    page.paragraph(fmt::format("The {} largest of {}:", kMostRows, order.size()));
-    order.resize(kMostRows);
-  }
+      between(mean));
+}
+
+// The worst first, by what was measured if anything was; those of which nothing is known last.
+void sort_by_error(std::vector<MarginalError>& errors) {
+  const auto size = [](const MarginalError& one) {
+    return one.measured ? one.measured->value : one.predicted.value_or(-1);
+  };
+  std::stable_sort(errors.begin(), errors.end(),
+                   [&](const auto& a, const auto& b) { return size(a) > size(b); });
+}
+
+void add_errors(report::Page& page, const SyntheticTable& table) {
+  if (table.plan.explicit_universe()) return;
+  std::vector<MarginalError> errors = marginal_errors(table);
+  sort_by_error(errors);
+  page.heading("Errors of the workload's marginals");
+  page.paragraph(
+      "All errors are of the model. Records add what rounding to whole rows brings, and what their "
+      "number does.");
+  page.paragraph(prediction_words(table, errors));
+  const bool measured = table.synthesis.errors.has_value();
+  if (measured) page.paragraph(measurement_words(table));
   std::vector<std::vector<std::string>> rows;
-  for (const std::size_t i : order) {
-    const synth::ErrorInterval one = marginal_error(errors, i, total, kBeta);
-    rows.push_back({name_of(table.plan.workload[i].set, table.plan.domain),
-                    format_rounded(one.value, 3), between(one)});
+  for (const MarginalError& one : errors) {
+    rows.push_back({name_of(one.set, table.plan.domain), std::to_string(one.weight),
+                    one.predicted ? format_rounded(*one.predicted, 3) : "by the model"});
+    if (!measured) continue;
+    rows.back().push_back(format_rounded(one.measured->value, 3));
+    rows.back().push_back(between(*one.measured));
   }
-  const std::vector<std::string> header = {"marginal", "error", "interval"};
-  page.table(header, rows);
+  std::vector<std::string> header = {"marginal", "weight", "predicted"};
+  if (measured) header.insert(header.end(), {"measured", "interval"});
+  add_table(page, header, rows);
 }
 
 // Those that were measured first, then those of the workload.
@@ -158,25 +178,28 @@ std::vector<AttributeSet> pairs_of(const SyntheticTable& table) {
 
 void add_pictures(report::Page& page, const SyntheticTable& table) {
   const synth::Domain& domain = table.plan.domain;
-  page.heading("Columns of the synthetic table");
-  page.paragraph("Expected numbers of rows, in a table as large as the data is estimated to be.");
+  page.heading("Columns of the model");
+  page.paragraph(
+      "Expected numbers of rows by the model, in a table as large as it takes the data to be. "
+      "Records "
+      "are drawn from it.");
   for (std::size_t j = 0; j < domain.size(); ++j) {
     page.picture(
-        to_svg(report::CountBars{domain[j].name, labels_of(domain[j]),
+        to_svg(report::CountBars{domain[j].name, value_labels(domain[j]),
                                  table.synthesis.model.marginal(AttributeSet::single(j))}));
   }
   const std::vector<AttributeSet> pairs = pairs_of(table);
   if (pairs.empty()) return;
-  page.heading("Pairs of columns");
+  page.heading("Pairs of columns of the model");
   page.paragraph(
       fmt::format("Up to {} pairs, those measured first; the darker, the more rows, by "
                   "the square root.",
                   kMostPairs));
   for (const AttributeSet pair : pairs) {
     const std::vector<std::size_t> ends = pair.members();
-    page.picture(to_svg(report::CountGrid{domain[ends[0]].name, domain[ends[1]].name,
-                                          labels_of(domain[ends[0]]), labels_of(domain[ends[1]]),
-                                          table.synthesis.model.marginal(pair)}));
+    page.picture(to_svg(
+        report::CountGrid{domain[ends[0]].name, domain[ends[1]].name, value_labels(domain[ends[0]]),
+                          value_labels(domain[ends[1]]), table.synthesis.model.marginal(pair)}));
   }
 }
 
@@ -186,12 +209,16 @@ std::string report_html(const SyntheticTable& table) {
   report::Page page("Synthetic table of " + table.plan.table);
   page.paragraph("Privacy: " + table.statement + ".");
   page.paragraph(fmt::format(
-      "Method {} ({}). Cost {}. About {} rows are in the data, by the measurements. Records drawn "
-      "from the model, this report and whatever else is made of it cost nothing more.",
+      "Method {} ({}). Cost {}. {} Records drawn from the model, this report and whatever else is "
+      "made of it cost nothing more.",
       to_string(table.plan.method), table.plan.reason, privacy::to_json(table.plan.event),
-      format_rounded(std::round(table.synthesis.model.total()), 12)));
+      table.plan.explicit_universe()
+          ? fmt::format("The table was padded or cut to {} rows, a public number.",
+                        table.plan.public_rows)
+          : fmt::format("About {} rows are in the data, by the measurements.",
+                        estimated_rows(table))));
+  if (const std::string note = rows_note(table); !note.empty()) page.paragraph(note + ".");
   add_noise(page, table);
-  add_measured(page, table);
   add_errors(page, table);
   add_pictures(page, table);
   return page.to_html();

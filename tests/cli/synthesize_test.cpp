@@ -145,6 +145,11 @@ TEST_F(Synthesize, ErrorsAreMeasuredIfPaidFor) {
   const auto json = nlohmann::json::parse(shell(command + " -o t.csv --format json").output);
   EXPECT_LE(json.at("mean_error").at("lower"), json.at("mean_error").at("value"));
   EXPECT_LE(json.at("mean_error").at("value"), json.at("mean_error").at("upper"));
+  ASSERT_EQ(json.at("errors").size(), json.at("workload").size());
+  for (const auto& one : json.at("errors")) {
+    EXPECT_TRUE(one.at("predicted").is_null() || one.at("predicted") > 0);
+    EXPECT_LE(one.at("measured").at("lower"), one.at("measured").at("upper"));
+  }
 }
 
 TEST_F(Synthesize, SmallDomainsNeedNoDelta) {
@@ -153,6 +158,10 @@ TEST_F(Synthesize, SmallDomainsNeedNoDelta) {
   const Ran mwem = shell(command + "-o s.csv --rows 100");
   EXPECT_EQ(mwem.status, 0) << mwem.errors;
   EXPECT_NE(mwem.output.find("mwem"), std::string::npos);
+  const Ran again = shell(command + "-o u.csv --rows 100 --format json");
+  const auto json = nlohmann::json::parse(again.output);
+  EXPECT_TRUE(json.at("steps").at(0).at("cell").at("sex").is_string());
+  EXPECT_LT(json.at("error_bound"), 1);
   const Ran blr = shell(command + "--method blr --size 8 --workload all-1way -o t.csv --rows 8");
   EXPECT_EQ(blr.status, 0) << blr.errors;
   const std::string drawn = read_file(folder_ / "t.csv");

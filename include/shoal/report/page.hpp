@@ -17,6 +17,9 @@ class Page {
   void paragraph(std::string_view text);
   // A header and rows of as many cells each.
   void table(std::span<const std::string> header, std::span<const std::vector<std::string>> rows);
+  // The same behind a line of text, to be opened: for long ones.
+  void folded_table(std::string_view summary, std::span<const std::string> header,
+                    std::span<const std::vector<std::string>> rows);
   // SVG from this layer, side by side with the picture before it.
   void picture(std::string_view svg);
 

@@ -89,6 +89,28 @@ struct SyntheticTable {
 // A set of columns by name: "age*sex".
 std::string name_of(data::AttributeSet set, const synth::Domain& domain);
 
+// A cell of a marginal by its values, one a column: "f", "20 to 29", "NULL". Throws internal for a
+// cell that the marginal lacks.
+std::vector<std::string> cell_values(data::AttributeSet set, std::int64_t cell,
+                                     const synth::Domain& domain);
+
+// How far the model is off in a marginal of the workload: what is predicted, if a measurement holds
+// it, and what was measured, if that was paid for; each with probability 0.95.
+struct MarginalError {
+  data::AttributeSet set;
+  std::int64_t weight = 1;
+  std::optional<double> predicted;
+  std::optional<synth::ErrorInterval> measured;
+};
+// One for each marginal of the workload, in its order. Of mwem and blr neither is known.
+std::vector<MarginalError> marginal_errors(const SyntheticTable& table);
+
+// As many records as there are rows, by the measurements, or by the plan of mwem and blr; 1 at
+// least.
+std::int64_t estimated_rows(const SyntheticTable& table);
+// A sentence if the noise drowned the number of rows; empty otherwise.
+std::string rows_note(const SyntheticTable& table);
+
 // What was measured with which noise, predicted errors, the privacy statement and pictures of the
 // marginals, in one file of HTML. Made of what was released alone.
 std::string report_html(const SyntheticTable& table);

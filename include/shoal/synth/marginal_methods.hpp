@@ -22,6 +22,7 @@ struct SynthesisStep {
   double sigma = 0;         // of the noise in each cell
   double choice_scale = 0;  // 0: it was not chosen, but measured by plan
   int fit_iterations = 0;
+  std::optional<std::int64_t> cell = {};  // of mwem: the one cell that was counted
 };
 
 // Called after each step with the share of the budget that is spent: for progress bars.

@@ -273,12 +273,90 @@ TEST_F(SynthesisTest, PlansOfAnySizeAreDecidedAtOnce) {
   EXPECT_NE(to_json(useless, session.policy()).find("\"error_bound\":null"), std::string::npos);
 }
 
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+// Every marginal of the workload is in the report; a long list is folded, the worst stand before
+// it.
+TEST_F(SynthesisTest, ReportsListEveryMarginal) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  SynthesisOptions asked = options("aim");
+  asked.workload = "all-2way";
+  asked.check_share = 0.1;
+  SyntheticTable table = session.synthesize(asked, "", {}, bits);
+  const auto errors = marginal_errors(table);
+  ASSERT_EQ(errors.size(), 3u);
+  for (const MarginalError& one : errors) {
+    EXPECT_TRUE(one.measured);
+    EXPECT_LE(one.measured->lower, one.measured->upper);
+  }
+  const std::string html = report_html(table);
+  for (const MarginalError& one : errors)
+    EXPECT_NE(html.find("<tr><td>" + name_of(one.set, table.plan.domain)), std::string::npos);
+  EXPECT_EQ(html.find("<details>"), std::string::npos);
+  EXPECT_NE(html.find("All errors are of the model"), std::string::npos);
+  EXPECT_NE(html.find("by the measurements"), std::string::npos);
+  // As if there had been more to list.
+  const synth::SynthesisStep step = table.synthesis.steps.front();
+  table.synthesis.steps.assign(100, step);
+  const std::string longer = report_html(table);
+  EXPECT_EQ(times(longer, "<details>"), 1u);
+  EXPECT_NE(longer.find("<tr><td>100</td>"), std::string::npos);
+  // Without measurements nothing is predicted, and the page says why.
+  table.synthesis.measurements.clear();
+  EXPECT_NE(report_html(table).find("too large to be stored"), std::string::npos);
+}
+
+TEST_F(SynthesisTest, ReportsOfSmallUniversesNameCellsAndBounds) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  SynthesisOptions asked = options("mwem");
+  asked.columns = {"sex", "rich"};
+  asked.workload = "all-2way";
+  asked.rounds = 60;
+  const SyntheticTable table = session.synthesize(asked, "", {}, bits);
+  ASSERT_EQ(table.synthesis.steps.size(), 60u);
+  const std::string html = report_html(table);
+  for (const synth::SynthesisStep& step : table.synthesis.steps) {
+    ASSERT_TRUE(step.cell);
+    const auto values = cell_values(step.set, *step.cell, table.plan.domain);
+    EXPECT_NE(html.find(fmt::format("{}={}, {}={}", table.plan.domain[0].name, values[0],
+                                    table.plan.domain[1].name, values[1])),
+              std::string::npos);
+  }
+  auto last = cell_values(data::AttributeSet(3), 5, table.plan.domain);
+  std::sort(last.begin(), last.end());
+  EXPECT_EQ(last, (std::vector<std::string>{"NULL", "yes"}));
+  EXPECT_NE(html.find("padded or cut to 3000 rows"), std::string::npos);
+  EXPECT_NE(html.find("with probability 0.95"), std::string::npos);
+  EXPECT_EQ(html.find("by the measurements"), std::string::npos);
+  const SyntheticTable drawn = session.synthesize(options("blr"), "", {}, bits);
+  EXPECT_NE(report_html(drawn).find("theorem"), std::string::npos);
+}
+
+TEST_F(SynthesisTest, ADrownedNumberOfRowsIsSaid) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  SyntheticTable table = session.synthesize(options("mst"), "", {}, bits);
+  EXPECT_EQ(rows_note(table), "");
+  EXPECT_NEAR(static_cast<double>(estimated_rows(table)), 3000, 100);
+  table.synthesis.model = synth::GraphicalModel(synth::sizes_of(table.plan.domain));
+  ASSERT_LT(table.synthesis.model.total(), 1.5);
+  EXPECT_EQ(estimated_rows(table), 1);
+  EXPECT_NE(rows_note(table).find("estimated as 1"), std::string::npos);
+}
+
 TEST_F(SynthesisTest, PersonsCountOnce) {
   write("person", "replace_one", true);
   Session session(policy_);
   test::SeededSource bits(5);
   const SyntheticTable table = session.synthesize(options("mst"), "", {}, bits);
-  EXPECT_EQ(name_of(table.plan.workload[0].set, table.plan.domain), "age*rich*sex");
+  EXPECT_EQ(table.plan.workload[0].set.size(), 3u);  // not the column that says whose a row is
   EXPECT_NEAR(table.synthesis.model.total(), 1500, 40);
 }
 

@@ -255,13 +255,13 @@ Table parse_table(const std::string& name, const Section& section, PrivacyUnit u
   table.csv.delimiter = section.character("delimiter").value_or(',');
   table.csv.quote = section.character("quote").value_or('"');
   const Section columns = section.required_section("column");
-  for (const auto& [column_name, node] : columns.table()) {
-    const auto column = columns.section(column_name.str());
-    if (table.find_column(column_name.str(), false)) {
-      refuse(node, column->path(),
+  for (const std::string& column_name : columns.names_in_order()) {
+    const auto column = columns.section(column_name);
+    if (table.find_column(column_name, false)) {
+      refuse(*columns.get(column_name), column->path(),
              "differs from another column only in upper and lower case; rename one");
     }
-    table.columns.push_back(parse_column(std::string(column_name.str()), *column));
+    table.columns.push_back(parse_column(column_name, *column));
   }
   if (table.columns.empty()) missing(section.key("column"), "[table.people.column.age]");
   parse_unit(section, unit, table);

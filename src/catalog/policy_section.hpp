@@ -119,6 +119,19 @@ class Section {
   }
 
   const toml::table& table() const { return table_; }
+
+  // Its keys as the file has them: the reader of TOML sorts them by name.
+  std::vector<std::string> names_in_order() const {
+    std::vector<std::pair<toml::source_position, std::string>> found;
+    for (const auto& [name, node] : table_) {
+      found.emplace_back(name.source().begin, std::string(name.str()));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> names;
+    for (auto& [position, name] : found) names.push_back(std::move(name));
+    return names;
+  }
   const std::string& path() const { return path_; }
 
  private:

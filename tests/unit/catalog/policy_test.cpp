@@ -68,6 +68,27 @@ TEST(Policy, ReadsEverything) {
   EXPECT_EQ(table->find_column("state", true)->categories.size(), 2u);
 }
 
+// Columns are as the file has them, however they are written, and not by their names.
+TEST(Policy, ColumnsKeepTheirOrder) {
+  const auto names = [](const std::string& text) {
+    const Policy policy = parse_policy(text, "/data");
+    std::vector<std::string> all;
+    for (const Column& column : policy.find_table("people", true)->columns) {
+      all.push_back(column.name);
+    }
+    return all;
+  };
+  EXPECT_EQ(names(kGood), (std::vector<std::string>{"id", "full name", "age", "state"}));
+  std::string dotted = kGood;
+  dotted.resize(dotted.find("[table.people.column.id]"));
+  EXPECT_EQ(names(dotted + "column.id.type = \"integer\"\ncolumn.z = {type = \"text\"}\n"
+                           "column.a.type = \"text\"\n"),
+            (std::vector<std::string>{"id", "z", "a"}));
+  EXPECT_EQ(names(dotted + "column = {id = {type = \"integer\"}, z = {type = \"text\"}, a = {type "
+                           "= \"text\"}}\n"),
+            (std::vector<std::string>{"id", "z", "a"}));
+}
+
 struct Refusal {
   std::string text;
   ErrorCode code;

@@ -35,10 +35,16 @@ int digits_of(const AnswerColumn& column) { return column.type == "integer" ? 18
 std::string noise_text(const AnswerColumn& column) {
   std::string text;
   for (const session::AnswerNoise& noise : column.noise) {
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : " + ",
-                    noise.mechanism.find("laplace") != std::string::npos ? "laplace" : "gaussian",
-                    format_rounded(noise.scale * noise.step, 4));
+    const auto is = [&noise](const char* law) {
+      return noise.mechanism.find(law) != std::string::npos;
+    };
+    const bool added = is("laplace") || is("gaussian");
+    // What chooses a quantile has its scale in ranks, whatever the column's unit.
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : " + ",
+                        is("laplace")    ? "laplace"
+                        : is("gaussian") ? "gaussian"
+                                         : noise.mechanism,
+                        format_rounded(noise.scale * noise.step, 4), added ? "" : " ranks");
   }
   return text;
 }
@@ -229,7 +235,7 @@ std::string statistics_table(const plan::Plan& plan) {
     table.add({kKinds[static_cast<int>(plan.statistics[i].kind)], plan.statistics[i].column,
                fmt::format("{}", exchange ? mechanism::exchange_reach(statistic)
                                           : mechanism::reach(statistic)),
-               format_number(plan.statistics[i].range.grid.step()),
+               format_number(plan.statistics[i].unit_size()),
                statistic.noise ? mechanism::describe(*statistic.noise)
                                : mechanism::describe(*noise.selection)});
   }

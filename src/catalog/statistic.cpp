@@ -15,6 +15,23 @@ std::int64_t square_offset(const GridRange& range) {
   return largest_square(range) / 2;
 }
 
+double Statistic::unit_size() const {
+  switch (kind) {
+    case StatisticKind::plain_sum:
+    case StatisticKind::centred_sum:
+      return range.grid.step();
+    case StatisticKind::centred_squares:
+      return range.grid.step() * range.grid.step();
+    case StatisticKind::units:
+    case StatisticKind::rows:
+    case StatisticKind::values:
+    case StatisticKind::distinct:
+    case StatisticKind::leaves:
+      break;
+  }
+  return 1;
+}
+
 std::int64_t Statistic::least_per_row() const {
   switch (kind) {
     case StatisticKind::plain_sum:

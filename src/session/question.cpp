@@ -58,7 +58,7 @@ AnswerNoise describe_noise(const plan::Plan& plan, std::size_t index) {
   const catalog::Statistic& described = plan.statistics[index];
   AnswerNoise noise;
   noise.statistic = statistic_in_words(described);
-  noise.step = described.range.grid.step();
+  noise.step = described.unit_size();
   const bool exchange = plan.neighbors == Neighbors::replace_one && grouping.single;
   noise.sensitivity = static_cast<double>(exchange ? mechanism::exchange_reach(statistic)
                                                    : mechanism::reach(statistic));
@@ -82,7 +82,7 @@ AnswerNoise describe_quantile(const plan::Plan& plan, const plan::PlannedAggrega
   const catalog::Statistic& described = plan.statistics[aggregate.statistic];
   AnswerNoise noise;
   noise.statistic = statistic_in_words(described);
-  noise.step = described.range.grid.step();
+  noise.step = described.unit_size();
   noise.sensitivity = static_cast<double>(quantiles.values_per_unit);
   if (const auto* tree = std::get_if<mechanism::TreeQuantiles>(&quantiles.method)) {
     noise.mechanism = mechanism::name(tree->tree);

@@ -281,6 +281,27 @@ TEST_F(CommandLine, AnswersInThreeFormatsWithIntervalCostAndRest) {
   EXPECT_EQ(ledger_entries(), 1u);  // one key, one spend
 }
 
+// A scale is in the unit of the column, in its square, or in ranks.
+TEST_F(CommandLine, TheNoiseScaleIsInTheUnitOfWhatItIsAddedTo) {
+  const Outcome median = shoal(query("SELECT MEDIAN(age) AS m FROM people", "0.25"));
+  ASSERT_EQ(median.status, 0) << median.errors;
+  EXPECT_NE(median.output.find("quantile_choice "), std::string::npos) << median.output;
+  EXPECT_NE(median.output.find(" ranks"), std::string::npos) << median.output;
+  EXPECT_EQ(median.output.find("gaussian"), std::string::npos) << median.output;
+  std::vector<std::string> words =
+      query("SELECT VAR_POP(age, bounds => (0, 10)) AS v FROM people", "0.5");
+  words.insert(words.end(), {"--format", "json"});
+  const auto json = nlohmann::json::parse(shoal(words).output);
+  double squares = 0;
+  for (const auto& noise : json.at("columns").at(0).at("noise")) {
+    const bool of_squares = noise.at("statistic").get<std::string>().starts_with("centred squares");
+    if (of_squares) squares = noise.at("scale").get<double>() * noise.at("step").get<double>();
+  }
+  // A centred square is about 25 at most, and half of it is taken off: 12.5 at a third of epsilon.
+  EXPECT_GE(squares, 12.5 / 0.5);
+  EXPECT_LE(squares, 12.5 * 4 / 0.5);
+}
+
 TEST_F(CommandLine, ExplainIsFreeAndNeedsNoData) {
   std::filesystem::remove(folder_ / "people.csv");
   const Outcome outcome = shoal(

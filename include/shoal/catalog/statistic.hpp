@@ -31,6 +31,9 @@ struct Statistic {
   // The least and the most that one row can add: a row that is filtered out adds 0.
   std::int64_t least_per_row() const;
   std::int64_t most_per_row() const;
+
+  // What 1 of the integer is worth: a grid step, the square of one, or 1 of what is counted.
+  double unit_size() const;
 };
 
 // Squares of centred values are exact as doubles, and 2^63 of them fit into 128 bits.

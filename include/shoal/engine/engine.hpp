@@ -26,8 +26,8 @@ class Engine {
   virtual std::vector<data::GroupedAggregate> aggregate_groups(const GroupedRequest& request,
                                                                const OwnerLog& log) = 0;
 
-  // Whether aggregate_groups() can be said to the engine: it binds the same SQL and looks at no row.
-  // If not, throws internal with a fixed text; the details go to the owner's log.
+  // Whether aggregate_groups() can be said to the engine: it binds the same SQL and looks at no
+  // row. If not, throws internal with a fixed text; the details go to the owner's log.
   virtual void check_groups(const GroupedRequest& request, const OwnerLog& log) = 0;
 
   // The rows of a query over public tables, as keys in their order, each once. Throws unavailable.

@@ -190,9 +190,32 @@ bool per_row(const plan::PlannedAggregate& aggregate) {
   return aggregate.kind == plan::AggregateKind::average;
 }
 
+// How far off in rank a quantile that is chosen may be, whatever the values; none for a tree, and
+// none before the noise is known. Values are no public fact, so there is no more to say in advance.
+std::optional<double> rank_error_of(const plan::Plan& plan,
+                                    const plan::PlannedAggregate& aggregate) {
+  const mechanism::GroupedNoise& noise = plan.noises.front();
+  if (!aggregate.quantile || plan::must_search(plan)) return std::nullopt;
+  const mechanism::GroupQuantiles& quantiles =
+      noise.quantiles.at(aggregate.statistic - noise.statistics.size());
+  const auto* choices = std::get_if<std::vector<mechanism::QuantileChoice>>(&quantiles.method);
+  if (!choices) return std::nullopt;
+  double most = 0;
+  for (const mechanism::QuantileChoice& choice : *choices) {
+    most =
+        std::max(most, mechanism::rank_error(choice.scale, mechanism::leaf_count(quantiles.range),
+                                             plan.confidence));
+  }
+  return most;
+}
+
 std::string expected_error_text(const plan::Plan& plan, const plan::PresentedColumn& column) {
   const plan::PlannedAggregate* aggregate = aggregate_of(plan, column);
   if (column.is_key) return "key";
+  if (aggregate && !aggregate->expected_error) {
+    if (const auto ranks = rank_error_of(plan, *aggregate))
+      return fmt::format("at most {} ranks off", grouped(*ranks, 4));
+  }
   if (!aggregate || !aggregate->expected_error) return "depends on the answer";
   const std::string width = grouped(*aggregate->expected_error, 4);
   return per_row(*aggregate) ? fmt::format("about +-{} / number of rows", width)
@@ -239,6 +262,18 @@ std::string statistics_table(const plan::Plan& plan) {
                statistic.noise ? mechanism::describe(*statistic.noise)
                                : mechanism::describe(*noise.selection)});
   }
+  // Beside the integers stand the histograms that quantiles are chosen from.
+  for (std::size_t i = 0; i < noise.quantiles.size(); ++i) {
+    const mechanism::GroupQuantiles& quantiles = noise.quantiles[i];
+    const catalog::Statistic& described = plan.statistics[noise.statistics.size() + i];
+    const auto* tree = std::get_if<mechanism::TreeQuantiles>(&quantiles.method);
+    table.add(
+        {kKinds[static_cast<int>(described.kind)], described.column,
+         fmt::format("{}", quantiles.values_per_unit), format_number(described.range.grid.step()),
+         tree ? mechanism::describe(tree->tree)
+              : mechanism::describe(
+                    std::get<std::vector<mechanism::QuantileChoice>>(quantiles.method).front())});
+  }
   return table.text();
 }
 
@@ -275,6 +310,7 @@ std::string answer_csv(const Answer& answer) {
 
 std::string answer_json(const Answer& answer, const session::BudgetReport& budget) {
   Json json = Json::parse(session::to_json(answer));
+  json["repeated"] = answer.repeated;
   json["budget"] = {{"epsilon", budget.total.epsilon.value()},
                     {"delta", budget.total.delta.value()},
                     {"epsilon_spent", budget.epsilon_spent},
@@ -314,6 +350,9 @@ std::string plan_json(const plan::Plan& plan, const catalog::Policy& policy) {
   for (const plan::PresentedColumn& column : plan::presented_columns(plan)) {
     Json& one = json["columns"].emplace_back(Json{{"name", column.name}});
     const plan::PlannedAggregate* aggregate = aggregate_of(plan, column);
+    if (aggregate && !aggregate->expected_error) {
+      if (const auto ranks = rank_error_of(plan, *aggregate)) one["expected_rank_error"] = *ranks;
+    }
     if (!aggregate || !aggregate->expected_error) continue;
     one[per_row(*aggregate) ? "expected_error_times_rows" : "expected_error"] =
         *aggregate->expected_error;

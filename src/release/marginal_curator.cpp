@@ -1,3 +1,4 @@
+#include "release/marginal_scores.hpp"
 #include "release/marginal_tables_key.hpp"
 
 #include <shoal/base/error.hpp>
@@ -196,25 +197,14 @@ std::vector<std::int64_t> MarginalCurator::distances(std::span<const ComparedTab
   draw_noise(prepaid_sigma_ * kComparedSteps, noisy, nullptr);
   prepare(sets);
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const std::vector<std::int64_t>& exact = counts(tables[i].set);
-    Int128 distance = noisy[i];
-    for (std::size_t cell = 0; cell < exact.size(); ++cell) {
-      const std::int64_t gap = exact[cell] * kComparedSteps - tables[i].steps[cell];
-      distance += gap < 0 ? -gap : gap;
-    }
-    noisy[i] = static_cast<std::int64_t>(distance);
+    noisy[i] =
+        static_cast<std::int64_t>(noisy[i] + marginal_distance(counts(tables[i].set), tables[i]));
   }
   return noisy;
 }
 
 Int128 MarginalCurator::score(const MarginalCandidate& candidate) {
-  const std::vector<std::int64_t>& exact = counts(candidate.set);
-  std::int64_t distance = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    const std::int64_t gap = exact[i] * kExpectedSteps - candidate.expected[i];
-    distance += gap < 0 ? -gap : gap;
-  }
-  return Int128{candidate.weight} * (Int128{distance} - candidate.penalty);
+  return marginal_score(counts(candidate.set), candidate);
 }
 
 std::size_t MarginalCurator::choose(std::span<const MarginalCandidate> candidates, double scale) {

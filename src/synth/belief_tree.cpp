@@ -1,6 +1,7 @@
 #include "synth/belief_tree.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/numeric/exponentials.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -64,25 +65,52 @@ void BeliefTree::add_potentials(std::span<const std::vector<double>> potentials)
   }
 }
 
-// Each table to a largest cell of one.
-double BeliefTree::exponentiate() {
+// Their exponentials, each scaled to a largest cell of one. Potentials have fewer cells than the
+// cliques that hold them, so this takes the fewest exponentials.
+double BeliefTree::multiply_potentials(std::span<const std::vector<double>> potentials) {
   double shift = 0;
   for (std::size_t c = 0; c < beliefs_.size(); ++c) {
-    std::vector<double>& belief = beliefs_[c];
-    if (holders_[c].empty()) {
-      std::fill(belief.begin(), belief.end(), 1.0);
-      continue;
+    if (holders_[c].empty()) std::fill(beliefs_[c].begin(), beliefs_[c].end(), 1.0);
+    for (std::size_t i = 0; i < holders_[c].size(); ++i) {
+      const std::size_t p = holders_[c][i];
+      factors_ = potentials[p];
+      shift += exponentiate(factors_);
+      if (i == 0) {
+        places_[p].projection.spread(factors_, beliefs_[c]);
+      } else {
+        places_[p].projection.multiply(factors_, beliefs_[c]);
+      }
     }
-    const double largest = *std::max_element(belief.begin(), belief.end());
-    for (double& cell : belief) cell = std::exp(cell - largest);
-    shift += largest;
   }
   return shift;
 }
 
+// The same where potentials contradict each other: what a clique tells its parent, by the last
+// time, is taken from the one and given to the other, so that each has tables near its marginal.
+double BeliefTree::multiply_balanced(std::span<const std::vector<double>> potentials) {
+  add_potentials(potentials);
+  for (std::size_t c = 1; c < beliefs_.size(); ++c) {
+    from_parent_[c].add(told_[c], beliefs_[tree_.parents[c]]);
+    factors_ = told_[c];
+    for (double& cell : factors_) cell = -cell;
+    to_separator_[c].add(factors_, beliefs_[c]);
+  }
+  double shift = 0;
+  for (std::vector<double>& belief : beliefs_) shift += exponentiate(belief);
+  return shift;
+}
+
+// To a largest cell of one; gives the logarithm of what it was, which is not finite if there is
+// none.
+double BeliefTree::exponentiate(std::span<double> cells) {
+  const double largest = *std::max_element(cells.begin(), cells.end());
+  if (std::isfinite(largest)) numeric::exponentials(cells, largest);
+  return largest;
+}
+
 // Towards the root: children come after their parents, so backwards. Each message is scaled to a
 // largest value of one. Not a number where so little is left that cells are lost.
-double BeliefTree::collect() {
+double BeliefTree::collect(bool remember) {
   double shift = 0;
   for (std::size_t c = beliefs_.size(); c-- > 1;) {
     to_separator_[c].add_up(beliefs_[c], separators_[c]);
@@ -91,6 +119,7 @@ double BeliefTree::collect() {
     for (double& cell : separators_[c]) cell /= largest;
     scales_[c] = largest;
     shift += std::log(largest);
+    if (remember) remember_message(c);
     from_parent_[c].multiply(separators_[c], beliefs_[tree_.parents[c]]);
   }
   double total = 0;
@@ -98,6 +127,14 @@ double BeliefTree::collect() {
   if (!(total > kLeast)) return std::numeric_limits<double>::quiet_NaN();
   for (double& cell : beliefs_[0]) cell /= total;
   return shift + std::log(total);
+}
+
+// Adds the logarithm of a message to what was known of it, for the next time.
+void BeliefTree::remember_message(std::size_t clique) {
+  const std::vector<double>& message = separators_[clique];
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    if (message[i] > 0) told_[clique][i] += std::log(message[i]);
+  }
 }
 
 void BeliefTree::distribute() {
@@ -126,7 +163,7 @@ void BeliefTree::log_add_up(const TableProjection& projection, std::span<const d
   for (double& cell : largest_) cell = std::isfinite(cell) ? -cell : 0;
   factors_.assign(large.begin(), large.end());
   projection.add(largest_, factors_);
-  for (double& cell : factors_) cell = std::exp(cell);
+  numeric::exponentials(factors_, 0);  // what was the largest of its sum is 0 now
   projection.add_up(factors_, small);
   for (std::size_t i = 0; i < small.size(); ++i) small[i] = std::log(small[i]) - largest_[i];
 }
@@ -134,8 +171,11 @@ void BeliefTree::log_add_up(const TableProjection& projection, std::span<const d
 // Both ways at once; tables become probabilities at the end.
 double BeliefTree::calibrate_logarithms(std::span<const std::vector<double>> potentials) {
   add_potentials(potentials);
+  told_.resize(beliefs_.size());
   for (std::size_t c = beliefs_.size(); c-- > 1;) {
     log_add_up(to_separator_[c], beliefs_[c], separators_[c]);
+    told_[c] = separators_[c];
+    for (double& cell : told_[c]) cell = std::isfinite(cell) ? cell : 0;
     from_parent_[c].add(separators_[c], beliefs_[tree_.parents[c]]);
   }
   std::vector<double>& root = separators_[0];
@@ -158,7 +198,8 @@ double BeliefTree::calibrate_logarithms(std::span<const std::vector<double>> pot
   }
   for (auto* tables : {&beliefs_, &separators_}) {
     for (std::vector<double>& table : *tables) {
-      for (double& cell : table) cell = std::exp(cell);
+      for (double& cell : table) cell = std::min(cell, 0.0);  // a little above by rounding
+      numeric::exponentials(table, 0);
     }
   }
   return constant;
@@ -166,9 +207,9 @@ double BeliefTree::calibrate_logarithms(std::span<const std::vector<double>> pot
 
 double BeliefTree::calibrate(std::span<const std::vector<double>> potentials) {
   SHOAL_CHECK(potentials.size() == places_.size());
-  add_potentials(potentials);
-  const double shift = exponentiate();
-  const double rest = collect();
+  const bool balanced = !told_.empty();
+  const double shift = balanced ? multiply_balanced(potentials) : multiply_potentials(potentials);
+  const double rest = std::isfinite(shift) ? collect(balanced) : shift;
   if (!std::isfinite(rest)) return calibrate_logarithms(potentials);
   distribute();
   return shift + rest;

@@ -1,11 +1,11 @@
 // A junction tree with its tables: belief propagation for a density proportional to
 // exp(sum of potentials), each a table of logarithms over a set of columns.
 //
-// Potentials are added up clique by clique as logarithms, so that large ones which cancel do, and
-// exponentiated once; from there on tables are only multiplied and added up. A cell that underflows
-// has probability below 1e-150 of its table's largest, and counts as none. Potentials of different
-// cliques that contradict each other by more than that would leave tables of nothing: then all is
-// done again with logarithms, which takes longer and always succeeds.
+// Potentials are exponentiated, each scaled to a largest cell of one; from there on tables are only
+// multiplied and added up. A cell that underflows has probability below 1e-150 of its table's
+// largest, and counts as none. Potentials that contradict each other by more than that would leave
+// tables of nothing: then all is done again with logarithms, which takes longer and always
+// succeeds. From then on cliques are balanced by what they told each other the last time.
 #pragma once
 
 #include "synth/contraction.hpp"
@@ -45,8 +45,11 @@ class BeliefTree {
     TableProjection projection;
   };
   void add_potentials(std::span<const std::vector<double>> potentials);
-  double exponentiate();
-  double collect();
+  double multiply_potentials(std::span<const std::vector<double>> potentials);
+  double multiply_balanced(std::span<const std::vector<double>> potentials);
+  static double exponentiate(std::span<double> cells);
+  double collect(bool remember);
+  void remember_message(std::size_t clique);
   void distribute();
   double calibrate_logarithms(std::span<const std::vector<double>> potentials);
   void log_add_up(const TableProjection& projection, std::span<const double> large,
@@ -60,7 +63,10 @@ class BeliefTree {
   std::vector<TableProjection> from_parent_;       // and from its parent
   std::vector<std::vector<double>> beliefs_;
   std::vector<std::vector<double>> separators_;
-  std::vector<double> scales_;   // by which each message to a parent was divided
+  std::vector<double> scales_;  // by which each message to a parent was divided
+  // Logarithms of the messages to parents, up to a factor each; none as long as they are not
+  // needed.
+  std::vector<std::vector<double>> told_;
   std::vector<double> factors_;  // scratch
   std::vector<double> largest_;  // scratch
 };

@@ -124,6 +124,34 @@ TEST(BeliefTreeTest, PotentialsThatContradictEachOtherGiveADensityToo) {
   EXPECT_NEAR(second[3], 2 * std::exp(0.25) / rest, 1e-12);
 }
 
+// One tree for one density after the other, as a fit has them: near ones, and ones far away. What
+// column 3 adds to one table and takes from another changes no density.
+TEST(BeliefTreeTest, OneTreeTakesOnePotentialAfterTheOther) {
+  BeliefTree tree(kSizes, kSets);
+  std::vector<std::vector<double>> potentials = random_potentials(5, 20);
+  const std::vector<std::vector<double>> moves = random_potentials(6, 3);
+  for (const double apart : {0.0, 1500.0, 1500.5, 1502.0, -1500.0, 0.0, 800.0}) {
+    for (std::size_t p = 0; p < kSets.size(); ++p) {
+      for (std::size_t i = 0; i < potentials[p].size(); ++i) potentials[p][i] += moves[p][i];
+    }
+    std::vector<std::vector<double>> contradictory = potentials;
+    for (const std::size_t p : {std::size_t{2}, std::size_t{3}}) {  // {2, 3} and {0, 3}
+      for (std::size_t i = 0; i < contradictory[p].size(); ++i) {
+        const double code = static_cast<double>(i % kSizes[3]);
+        contradictory[p][i] += (p == 2 ? 1 : -1) * apart * code;
+      }
+    }
+    const BruteForce truth = brute_force(potentials);
+    EXPECT_NEAR(tree.calibrate(contradictory), truth.log_constant, 1e-9) << apart;
+    for (std::size_t c = 0; c < tree.tree().cliques.size(); ++c) {
+      const auto expected = brute_marginal(truth.joint, tree.tree().cliques[c], kSizes);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_NEAR(tree.belief(c)[i], expected[i], 1e-11) << apart;
+      }
+    }
+  }
+}
+
 TEST(ModelAnswersTest, EveryMarginalIsThatOfTheDensity) {
   const auto potentials = random_potentials(4, 3);
   const BruteForce truth = brute_force(potentials);

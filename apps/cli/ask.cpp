@@ -17,7 +17,10 @@ namespace {
 std::string table_with_cost(const session::Answer& answer, const session::BudgetReport& budget,
                             std::optional<std::size_t> room) {
   std::string text = answer_table(answer, room) + "\n";
-  text += fmt::format("  cost    {}\n", cost_text(answer.epsilon, answer.delta, answer.rho));
+  const std::string cost = cost_text(answer.epsilon, answer.delta, answer.rho);
+  text += answer.repeated
+              ? fmt::format("  cost    nothing: the answer was known, and was paid with {}\n", cost)
+              : fmt::format("  cost    {}\n", cost);
   text += fmt::format("  left    one question of epsilon {} (of {} in total)\n",
                       format_rounded(budget.epsilon_left, 6),
                       format_number(budget.total.epsilon.value()));

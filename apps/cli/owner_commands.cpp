@@ -28,7 +28,7 @@ void print_report(const std::string& table, const engine::RowReport& report) {
 
 struct InitArguments {
   session::InitRequest request;
-  std::vector<std::string> files;
+  std::vector<std::string> files, public_files;
   std::string output, ledger, neighbors = "add_remove";
   bool skip_check = false;
 };
@@ -36,6 +36,7 @@ struct InitArguments {
 void run_init(const InitArguments& arguments) {
   session::InitRequest request = arguments.request;
   for (const std::string& file : arguments.files) request.files.emplace_back(file);
+  for (const std::string& file : arguments.public_files) request.public_files.emplace_back(file);
   request.output = arguments.output;
   request.ledger = arguments.ledger;
   request.neighbors = parse_neighbors(arguments.neighbors);
@@ -70,6 +71,12 @@ void add_init(CLI::App& app) {
                       "the policy file (default: beside the first file, .toml)");
   command->add_option("--unit", arguments->request.person_column,
                       "column that identifies the person (default: a row is protected)");
+  command
+      ->add_option("--public", arguments->public_files,
+                   "a file whose rows are no secret, for joins; it gets no budget. May be given "
+                   "several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--max-rows-per-person", arguments->request.max_rows_per_person,
                       "how many rows of a person count");
   command->add_option("--neighbors", arguments->neighbors, "add_remove or replace_one")

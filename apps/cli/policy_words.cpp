@@ -118,6 +118,7 @@ PolicyWords::PolicyWords(const catalog::Policy& policy, std::vector<std::string>
     words_.push_back(is_plain(name) ? name : sql::quote_identifier(name, sql::Dialect::shoal));
   };
   for (const catalog::Table& table : policy.tables) {
+    tables_.push_back(table.name);
     add(table.name);
     for (const catalog::Column& column : table.columns) {
       if (column.queryable) add(column.name);
@@ -136,7 +137,8 @@ Completions PolicyWords::complete(std::string_view before_cursor) const {
   const std::string_view start = before_cursor.substr(begin);
   Completions found{start.size(), {}};
   if (start.empty()) return found;
-  for (const std::string& word : command ? commands_ : words_) {
+  const bool table = before_cursor.starts_with("\\schema ");
+  for (const std::string& word : command ? commands_ : table ? tables_ : words_) {
     if (begins_like(word, start)) found.words.push_back(word);
   }
   return found;

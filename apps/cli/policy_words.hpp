@@ -22,11 +22,13 @@ class PolicyWords {
   // `commands` begin with a backslash and complete only at the start of a line.
   PolicyWords(const catalog::Policy& policy, std::vector<std::string> commands);
 
-  // Words that begin like the last one before the cursor, in any case of the letters.
+  // Words that begin like the last one before the cursor, in any case of the letters. Behind
+  // \schema these are the tables.
   Completions complete(std::string_view before_cursor) const;
 
  private:
-  std::vector<std::string> words_;  // sorted, each once
+  std::vector<std::string> words_;   // sorted, each once
+  std::vector<std::string> tables_;  // as \schema takes them
   std::vector<std::string> commands_;
 };
 

@@ -49,7 +49,9 @@ std::string table_text(const Policy& policy, const Table& table) {
         fmt::format("delimiter = {}\nquote = {}\n", toml_text(std::string(1, table.csv.delimiter)),
                     toml_text(std::string(1, table.csv.quote)));
   }
-  if (policy.unit == PrivacyUnit::person) {
+  if (table.is_public) {
+    text += "public = true   # its rows are no secret\n";
+  } else if (policy.unit == PrivacyUnit::person) {
     text += fmt::format("person_column = {}\n", toml_text(table.person_column));
     text += table.max_rows_per_person
                 ? fmt::format("max_rows_per_person = {}\n", *table.max_rows_per_person)

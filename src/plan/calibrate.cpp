@@ -88,6 +88,14 @@ class Calibrator {
       throw Error(ErrorCode::invalid_argument,
                   "gaussian noise needs a delta above 0; add for example --delta 1e-7");
     }
+    if (hidden_ > 0 && delta_ == 0 && options_.delta && options_.hidden_delta > 0) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("the keys of GROUP BY are not public, so small groups must be hidden, which "
+                      "needs a delta; the question asks for delta 0: leave it out, or ask for "
+                      "example with {}",
+                      format_number(options_.hidden_delta)));
+    }
     if (hidden_ > 0 && delta_ == 0) {
       throw Error(
           ErrorCode::refused_by_policy,

@@ -51,11 +51,15 @@ void set_unit(const InitRequest& request, catalog::Policy& policy) {
   }
   policy.unit = catalog::PrivacyUnit::person;
   for (catalog::Table& table : policy.tables) {
+    if (table.is_public) continue;
     const catalog::Column* column = table.find_column(request.person_column, false);
     if (!column) {
-      throw Error(ErrorCode::not_found,
-                  fmt::format("{} has no column {}; name the column that identifies the person",
-                              table.source.string(), printable(request.person_column, 60)));
+      throw Error(
+          ErrorCode::not_found,
+          fmt::format("{0} has no column {1}; name the column that identifies the person. If it "
+                      "refers to a table that has one, leave the file out here and add it to the "
+                      "policy with via; if its rows are no secret, give it as --public {0}",
+                      table.source.string(), printable(request.person_column, 60)));
     }
     table.person_column = column->name;
     table.max_rows_per_person = request.max_rows_per_person;
@@ -66,6 +70,7 @@ void set_unit(const InitRequest& request, catalog::Policy& policy) {
 std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy) {
   std::optional<catalog::BudgetMark> shared;
   for (const catalog::Table& table : policy.tables) {
+    if (table.is_public) continue;
     const auto marks = catalog::read_marks(policy.resolve(table.source));
     if (marks.empty()) continue;
     if (shared && shared->lineage != marks.front().lineage) {
@@ -110,6 +115,7 @@ bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy,
 std::vector<std::string> hints_for(const catalog::Policy& policy) {
   std::vector<std::string> hints;
   for (const catalog::Table& table : policy.tables) {
+    if (table.is_public) continue;
     for (const catalog::Column& column : table.columns) {
       const std::string name = to_lower(column.name);
       const bool identifier =
@@ -133,6 +139,7 @@ std::vector<std::string> hints_for(const catalog::Policy& policy) {
 
 void mark_files(const catalog::Policy& policy, bool shared, const fs::path& ledger) {
   for (const catalog::Table& table : policy.tables) {
+    if (table.is_public) continue;
     const fs::path data = policy.resolve(table.source);
     std::vector<catalog::BudgetMark> marks = catalog::read_marks(data);
     const bool known = std::any_of(
@@ -157,15 +164,19 @@ catalog::Policy draft(const InitRequest& request, const fs::path& output) {
                 fmt::format("epsilon is {}; a total budget must be above 0",
                             format_number(request.epsilon)));
   }
-  for (const fs::path& file : request.files) {
+  const auto add = [&](const fs::path& file, bool is_public) {
     catalog::Table table = engine::inspect_file(file);
+    table.is_public = is_public;
     if (policy.find_table(table.name, false)) {
       throw Error(ErrorCode::conflict,
                   fmt::format("two files give a table named {}; rename one", table.name));
     }
     table.source = as_seen_from(policy.folder, file);
     policy.tables.push_back(std::move(table));
-  }
+  };
+  for (const fs::path& file : request.files) add(file, false);
+  for (const fs::path& file : request.public_files) add(file, true);
+  catalog::check_public_sources(policy);
   set_unit(request, policy);
   return policy;
 }

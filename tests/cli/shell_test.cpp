@@ -161,6 +161,21 @@ TEST_F(Shell, EpsilonHoldsForWhatFollowsAndTheSameQuestionIsFree) {
   ASSERT_EQ(ran.status, 0) << ran.errors;
   EXPECT_EQ(count_of(ran.output, "\"epsilon_left\": 98.0"), 1u) << ran.output;
   EXPECT_EQ(count_of(ran.output, "\"epsilon_left\": 95.0"), 2u) << ran.output;
+  EXPECT_EQ(count_of(ran.output, "\"repeated\": false"), 2u) << ran.output;
+  EXPECT_EQ(count_of(ran.output, "\"repeated\": true"), 1u) << ran.output;
+  const auto again = script("SELECT COUNT(*) FROM people;\n", "--epsilon 2");
+  EXPECT_NE(again.output.find("cost    nothing: the answer was known, and was paid with epsilon 2"),
+            std::string::npos)
+      << again.output;
+}
+
+// A quantile is chosen from a histogram, by a mechanism that explain shows as it does the others.
+TEST_F(Shell, TheCostOfAQuantileShowsItsMechanism) {
+  const auto ran = script("\\cost SELECT MEDIAN(age) AS m FROM people;\n", "--epsilon 2");
+  for (const char* text : {"ranks off", "histogram", "by the exponential mechanism, scale "}) {
+    EXPECT_NE(ran.output.find(text), std::string::npos) << text << "\n" << ran.output;
+  }
+  EXPECT_EQ(ran.output.find("depends on the answer"), std::string::npos) << ran.output;
 }
 
 TEST_F(Shell, ATerminalHasPromptCompletionHistoryAndCancel) {
@@ -176,6 +191,10 @@ TEST_F(Shell, ATerminalHasPromptCompletionHistoryAndCancel) {
     ASSERT_TRUE(terminal.shows("     > ")) << terminal.output();
     terminal.type("FROM peo\t;\r");
     ASSERT_TRUE(terminal.shows("95% interval")) << terminal.output();
+    ASSERT_TRUE(terminal.shows("shoal> ")) << terminal.output();
+    // A table, though there is PERCENTILE_CONT as well.
+    terminal.type("\\schema pe\t\r");
+    ASSERT_TRUE(terminal.shows("0 to 100")) << terminal.output();
     ASSERT_TRUE(terminal.shows("shoal> ")) << terminal.output();
     terminal.type("\\bu\t\r");
     ASSERT_TRUE(terminal.shows("SELECT COUNT(*) AS every FROM people")) << terminal.output();

@@ -14,9 +14,10 @@
 namespace shoal::session {
 
 struct InitRequest {
-  std::vector<std::filesystem::path> files;
-  std::filesystem::path output;  // empty: beside the first file, with its name
-  std::string person_column;     // empty: the unit is a row
+  std::vector<std::filesystem::path> files;         // private
+  std::vector<std::filesystem::path> public_files;  // protect nobody, and get no budget
+  std::filesystem::path output;                     // empty: beside the first file, with its name
+  std::string person_column;                        // empty: the unit is a row
   std::optional<long long> max_rows_per_person;
   Neighbors neighbors = Neighbors::add_remove;
   double epsilon = 1.0;

@@ -232,6 +232,37 @@ TEST_F(SessionTest, ImportingAPublicTableGivesItNoBudget) {
   EXPECT_TRUE(catalog::read_marks(folder_ / "states.parquet").empty());
 }
 
+TEST_F(SessionTest, APublicFileIsDraftedAsAsked) {
+  write_file_durably(folder_ / "states.csv", "state\nTX\nCA\n", IfExists::refuse);
+  InitRequest request;
+  request.files = {folder_ / "people.csv", folder_ / "states.csv"};
+  request.output = folder_ / "both.toml";
+  request.person_column = "id";
+  try {
+    init_policy(request);
+    ADD_FAILURE() << "states have no person";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    for (const char* remedy : {"via", "--public states.csv"})
+      EXPECT_NE(std::string(error.what()).find(remedy), std::string::npos) << error.what();
+  }
+  request.public_files = {request.files.back()};
+  request.files.pop_back();
+  init_policy(request);
+  const Session session(folder_ / "both.toml");
+  EXPECT_TRUE(session.policy().find_table("states", true)->is_public);
+  EXPECT_FALSE(session.policy().find_table("people", true)->is_public);
+  EXPECT_TRUE(catalog::read_marks(folder_ / "states.csv").empty());
+  // Budgeted data is not.
+  InitRequest leak;
+  leak.files = {folder_ / "states.csv"};
+  leak.public_files = {folder_ / "people.csv"};
+  leak.output = folder_ / "leak.toml";
+  EXPECT_EQ(code_of([&] { init_policy(leak); }), ErrorCode::conflict);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "leak.toml"));
+  EXPECT_TRUE(catalog::read_marks(folder_ / "states.csv").empty());
+}
+
 // A pattern would bring the rows of other files, with budgets of their own.
 TEST_F(SessionTest, OneFileIsRead) {
   write_file_durably(folder_ / "peopl?.csv", "id,age\n1,1\n", IfExists::refuse);

@@ -35,6 +35,44 @@ sql::Expression present(const sql::Expression& value) {
   return sql::Expression(sql::IsNull{value, true});
 }
 
+// Which columns a question may name, by its text alone: what is not written there, nor meant by a
+// star, is not needed. A wide table would otherwise be read whole.
+class Mentions {
+ public:
+  explicit Mentions(std::string_view text) : text_(to_lower(text)) {
+    char before = ' ';
+    for (const char c : text) {
+      // COUNT(*) names no column.
+      if (c == '*' && before != '(') all_ = true;
+      if (c != ' ' && c != '\t' && c != '\n' && c != '\r') before = c;
+    }
+  }
+
+  // As a word of its own, if it is one. A quote in a name is written twice.
+  bool has(const std::string& name) const {
+    if (all_ || name.find('"') != std::string::npos) return true;
+    const std::string lower = to_lower(name);
+    const bool word = std::all_of(lower.begin(), lower.end(), in_word);
+    for (std::size_t at = text_.find(lower); at != std::string::npos;
+         at = text_.find(lower, at + 1)) {
+      const std::size_t end = at + lower.size();
+      const bool inside =
+          (at > 0 && in_word(text_[at - 1])) || (end < text_.size() && in_word(text_[end]));
+      if (!word || !inside) return true;
+    }
+    return false;
+  }
+
+ private:
+  static bool in_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           (static_cast<unsigned char>(c) & 0x80) != 0;
+  }
+
+  std::string text_;
+  bool all_ = false;
+};
+
 }  // namespace
 
 FanOut times(const FanOut& one, const FanOut& other) {
@@ -49,7 +87,9 @@ std::optional<long long> join_limit(const ContributionLimits& limits) {
   return product(*limits.groups_per_person, *limits.rows_per_group);
 }
 
-PlannedRelation cap_rows(PlannedRelation from, long long most, const std::string& alias) {
+PlannedRelation cap_rows(PlannedRelation from, long long most, const std::string& alias,
+                         std::string_view text) {
+  const Mentions mentions(text);
   const std::string inner = alias + "r";
   sql::Query ranked;
   sql::Query kept;
@@ -61,12 +101,12 @@ PlannedRelation cap_rows(PlannedRelation from, long long most, const std::string
     ScopeColumn carried = column;
     if (column.reference == *from.unit) {
       carried.reference = reference(alias, "u");
-    } else {
+    } else if (mentions.has(column.name)) {
       const std::string name = fmt::format("c{}", ranked.items.size());
       ranked.items.push_back(item(column.reference, name));
       kept.items.push_back(item(reference(inner, name), name));
       carried.reference = reference(alias, name);
-      // Rows that differ in no column that a question may name are the same to it.
+      // Rows that differ in no column that the question may name are the same to it.
       if (column.queryable) rank.arguments.push_back(column.reference);
     }
     scope.columns.push_back(std::move(carried));

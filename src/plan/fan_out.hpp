@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shoal::plan {
@@ -18,8 +19,10 @@ FanOut times(const FanOut& one, const FanOut& other);
 std::optional<long long> join_limit(const ContributionLimits& limits);
 
 // The relation with at most so many rows of each unit, chosen by a keyed hash of what they hold.
-// Rows of nobody are left out: nothing counts them.
-PlannedRelation cap_rows(PlannedRelation from, long long most, const std::string& alias);
+// Rows of nobody are left out: nothing counts them. Columns that the question's text cannot name
+// are not read.
+PlannedRelation cap_rows(PlannedRelation from, long long most, const std::string& alias,
+                         std::string_view text);
 
 // How many rows of a public relation agree in these columns at most; without any, how many there
 // are.

@@ -229,7 +229,7 @@ class Joiner {
     }
     bounded_left_ = left && (!right || *left < *right || (*left == *right && left_.per_unit));
     PlannedRelation& side = bounded_left_ ? left_ : right_;
-    if (!side.per_unit) side = cap_rows(std::move(side), *most(side), fresh_alias_());
+    if (!side.per_unit) side = cap_rows(std::move(side), *most(side), fresh_alias_(), text_);
   }
 
   void set_fan_out(PlannedRelation& planned) const {

@@ -100,19 +100,33 @@ TEST(FanOut, GroupsOfAPersonAreCutAsRowsAre) {
   }
 }
 
-// The order is of all columns that a question may name, so that rows that tie are the same to it.
+// The order is of all columns that the question may name, so that rows that tie are the same to it.
+// What it does not name is not read.
 TEST(FanOut, RowsAreChosenByAllTheyShow) {
-  const std::string text = rows("ten JOIN one USING (id)");
+  const char* from = "ten JOIN one USING (id) WHERE one.x > 1";
+  const std::string text = rows(from);
   EXPECT_NE(text.find("(PARTITION BY \"t2\".\"id\" ORDER BY hash(getvariable('shoal_key'), "
                       "\"t2\".\"x\"), \"t2\".\"x\")"),
             std::string::npos)
       << text;
-  const std::string server =
-      sql::print(planned("ten JOIN one USING (id)").rows, sql::Dialect::postgresql);
+  const std::string server = sql::print(planned(from).rows, sql::Dialect::postgresql);
   EXPECT_NE(server.find("ORDER BY sha256(CAST($1 AS BYTEA) || convert_to(CAST(ROW('row', "
                         "\"t2\".\"x\") AS TEXT), 'UTF8'))"),
             std::string::npos)
       << server;
+  EXPECT_EQ(text.find("kept_back"), std::string::npos);
+  EXPECT_EQ(count(rows("ten JOIN one USING (id)"), "\"x\""), 0u);
+  EXPECT_EQ(count(rows("ten JOIN one o USING (id) WHERE O.\"x\" > 1"), "\"t2\".\"x\""), 3u);
+  for (const char* all : {"(SELECT * FROM ten JOIN one USING (id)) AS t",
+                          "(SELECT one.* FROM ten JOIN one ON ten.id = one.id) AS t"}) {
+    EXPECT_GT(count(rows(all), "\"t2\".\"x\""), 0u) << rows(all);
+    EXPECT_GT(count(rows(all), "\"t2\".\"kept_back\""), 0u) << rows(all);
+  }
+  // A cut of a cut, of columns that have other names inside.
+  const std::string nested = rows(
+      "(SELECT a.id, a.x AS inside FROM ten a JOIN ten b ON a.id = b.id) AS t JOIN many USING "
+      "(id) WHERE t.inside > 3");
+  EXPECT_EQ(count(nested, "ROW_NUMBER()"), 2u) << nested;
 }
 
 TEST(FanOut, WhatThePolicySaysIsMultiplied) {

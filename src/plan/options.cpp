@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace shoal::plan {
@@ -22,6 +24,16 @@ class OptionReader {
  public:
   OptionReader(const catalog::Policy& policy, std::string_view text)
       : policy_(policy), text_(text) {}
+
+  // Which of two values would hold is not for a reader to guess, least of all of an epsilon.
+  void refuse_repeated(const std::vector<sql::QueryOption>& options) const {
+    std::set<std::string> seen;
+    for (const sql::QueryOption& option : options) {
+      if (seen.insert(to_lower(option.name.name)).second) continue;
+      refuse(option.name.position, fmt::format("{} is given twice; keep one of the two",
+                                               printable(option.name.name, 60)));
+    }
+  }
 
   void read(const sql::QueryOption& option, ResolvedOptions& into) const {
     const std::string name = to_lower(option.name.name);
@@ -202,6 +214,7 @@ ResolvedOptions resolve_options(const sql::Query& query, const QueryOptions& ask
   options.has_epsilon = epsilon.has_value();
   if (query.privacy) {
     const OptionReader reader(policy, text);
+    reader.refuse_repeated(query.privacy->options);
     for (const sql::QueryOption& option : query.privacy->options) reader.read(option, options);
   }
   if (!options.has_epsilon) {

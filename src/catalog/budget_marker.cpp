@@ -41,6 +41,13 @@ std::string stored_ledger(const std::filesystem::path& data, const std::filesyst
                                                         : real_path(ledger).string();
 }
 
+bool same_source(const Policy& policy, const Table& one, const Table& other) {
+  const bool server = one.format == SourceFormat::postgresql;
+  if (server != (other.format == SourceFormat::postgresql)) return false;
+  return server ? one.source == other.source
+                : real_path(policy.resolve(one.source)) == real_path(policy.resolve(other.source));
+}
+
 }  // namespace
 
 std::filesystem::path marker_path(const std::filesystem::path& data) {
@@ -107,17 +114,16 @@ void claim_budget(const std::filesystem::path& data, const BudgetMark& budget) {
 
 void check_public_sources(const Policy& policy) {
   for (const Table& table : policy.tables) {
-    if (!table.is_public || table.format == SourceFormat::postgresql) continue;
-    const std::filesystem::path data = policy.resolve(table.source);
-    const std::filesystem::path marker = marker_path(data);
+    if (!table.is_public) continue;
     for (const Table& other : policy.tables) {
-      if (other.is_public || other.format == SourceFormat::postgresql) continue;
-      if (marker_path(policy.resolve(other.source)) != marker) continue;
+      if (other.is_public || !same_source(policy, table, other)) continue;
       throw Error(ErrorCode::conflict,
-                  fmt::format("tables {} and {} have the same file, {}, public in one and private "
-                              "in the other; remove one of them from the policy",
-                              table.name, other.name, data.string()));
+                  fmt::format("tables {} and {} have the same source, {}, public in one and "
+                              "private in the other; remove one of them from the policy",
+                              table.name, other.name, table.source.string()));
     }
+    if (table.format == SourceFormat::postgresql) continue;
+    const std::filesystem::path data = policy.resolve(table.source);
     const std::vector<BudgetMark> marks = read_marks(data);
     if (marks.empty()) continue;
     throw Error(ErrorCode::conflict,
@@ -125,7 +131,7 @@ void check_public_sources(const Policy& policy) {
                             "are private; leave public = true out. If they never were private, "
                             "remove {}",
                             table.name, data.string(), marks.front().lineage,
-                            marks.front().ledger.string(), marker.string()));
+                            marks.front().ledger.string(), marker_path(data).string()));
   }
 }
 

@@ -203,6 +203,12 @@ TEST_F(SessionTest, BudgetedDataIsNotPublic) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "leak.parquet"));
   // One policy cannot have it both ways, though no marker tells yet.
   EXPECT_EQ(code_of([&] { Session{policy("ids.csv", "ids.csv")}; }), ErrorCode::conflict);
+  std::string server = read_file(policy("ids.csv", "ids.csv"));
+  for (const char* from : {"ids.csv\"\nformat = \"csv\"", "ids.csv\"\nformat = \"csv\""})
+    server.replace(server.find(from), std::string(from).size(),
+                   "public.ids\"\nformat = \"postgresql\"");
+  write_file_durably(folder_ / "server.toml", server, IfExists::refuse);
+  EXPECT_EQ(code_of([&] { Session{folder_ / "server.toml"}; }), ErrorCode::conflict);
   // Nor can a session that began before the budget did.
   write_file_durably(folder_ / "late.csv", "id\n1\n2\n", IfExists::refuse);
   Session session(policy("late.csv", "ids.csv"));

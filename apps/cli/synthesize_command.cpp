@@ -90,8 +90,12 @@ std::string summary(const SynthesizeArguments& arguments, const session::Session
                                {"choice_scale", step.choice_scale}});
       if (!step.cell) continue;
       const auto values = session::cell_values(step.set, *step.cell, table.plan.domain);
+      const std::string key = step.last_cell ? "from" : "cell";
       for (std::size_t i = 0; i < values.size(); ++i)
-        json["steps"].back()["cell"][table.plan.domain[step.set.members()[i]].name] = values[i];
+        json["steps"].back()[key][table.plan.domain[step.set.members()[i]].name] = values[i];
+      if (!step.last_cell) continue;
+      json["steps"].back()["up_to"][table.plan.domain[step.set.first()].name] =
+          session::cell_values(step.set, *step.last_cell, table.plan.domain)[0];
     }
     if (!table.plan.explicit_universe()) json["errors"] = errors_json(table);
     if (table.synthesis.errors) {
@@ -161,7 +165,7 @@ void add_synthesize(CLI::App& app) {
   command->add_option("policy", arguments->policy, "the policy file")->required();
   command->add_option("--workload", options.workload,
                       "what shall be right: all-3way, all-2way:income, or a list such as "
-                      "age*sex,age*income=5");
+                      "age*sex,age*income=5; for mwem and blr also prefix:age, ranges:age");
   command->add_option("--method", options.method, "auto, aim, graded, mst, mwem or blr")
       ->capture_default_str();
   command->add_option("--epsilon", options.epsilon, "how much it may leak");

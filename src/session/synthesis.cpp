@@ -62,12 +62,28 @@ synth::GraphicalModel model_of(const SynthesisPlan& plan, std::vector<double> de
                                             static_cast<double>(plan.public_rows));
 }
 
-// Every cell of the workload's marginals, and which cell of which marginal it is.
+// Every cell of the workload's marginals and every range, and which cells of which marginal it is.
 struct UniverseQueries {
   std::vector<synth::LinearQuery> queries;
-  std::vector<AttributeSet> sets;
-  std::vector<std::int64_t> cells;
+  std::vector<synth::SynthesisStep> steps;  // without their noise
 };
+
+// In the order of first and last values; NULL, the last code, is in none.
+void add_ranges(const SynthesisPlan& plan, const synth::RangeFamily& family, UniverseQueries& all) {
+  const synth::DomainColumn& column = plan.domain[family.column];
+  const std::uint32_t values = column.size() - (column.nulls ? 1 : 0);
+  for (std::uint32_t first = 0; first < (family.prefixes ? 1 : values); ++first) {
+    for (std::uint32_t last = first; last < values; ++last) {
+      if (!column.nulls && first == 0 && last + 1 == values) continue;  // every row
+      all.queries.push_back(
+          synth::range_query(synth::sizes_of(plan.domain), family.column, first, last));
+      synth::SynthesisStep& step = all.steps.emplace_back();
+      step.set = AttributeSet::single(family.column);
+      step.cell = first;
+      step.last_cell = last;
+    }
+  }
+}
 
 UniverseQueries universe_queries(const SynthesisPlan& plan) {
   UniverseQueries all;
@@ -76,10 +92,11 @@ UniverseQueries universe_queries(const SynthesisPlan& plan) {
     for (synth::LinearQuery& query :
          synth::marginal_queries(synth::sizes_of(plan.domain), one.set)) {
       all.queries.push_back(std::move(query));
-      all.sets.push_back(one.set);
-      all.cells.push_back(cell++);
+      all.steps.emplace_back().set = one.set;
+      all.steps.back().cell = cell++;
     }
   }
+  for (const synth::RangeFamily& family : plan.ranges) add_ranges(plan, family, all);
   return all;
 }
 
@@ -150,9 +167,11 @@ class Run {
     synth::Synthesis result{model_of(plan_, found.density), {}, {}};
     // Laplace noise of 2 T / epsilon rows, and a choice at the same price.
     const double scale = 2 * plan_.rounds / plan_.epsilon;
-    for (const std::size_t query : found.queries)
-      result.steps.push_back(
-          {all.sets[query], std::sqrt(2.0) * scale, 2 * scale, 0, all.cells[query]});
+    for (const std::size_t query : found.queries) {
+      synth::SynthesisStep& step = result.steps.emplace_back(all.steps[query]);
+      step.sigma = std::sqrt(2.0) * scale;
+      step.choice_scale = 2 * scale;
+    }
     return result;
   }
 

@@ -37,6 +37,24 @@ std::vector<std::string> value_labels(const synth::DomainColumn& column) {
   return labels;
 }
 
+std::string name_of(const synth::RangeFamily& family, const synth::Domain& domain) {
+  return (family.prefixes ? "prefix:" : "ranges:") + domain[family.column].name;
+}
+
+std::int64_t range_count(const synth::RangeFamily& family, const synth::Domain& domain) {
+  const synth::DomainColumn& column = domain[family.column];
+  const std::int64_t values = std::int64_t{column.size()} - (column.nulls ? 1 : 0);
+  return (family.prefixes ? values : values * (values + 1) / 2) - (column.nulls ? 0 : 1);
+}
+
+std::int64_t query_count(const SynthesisPlan& plan) {
+  std::int64_t count = 0;
+  for (const synth::WorkloadMarginal& one : plan.workload)
+    count += data::cell_count(synth::sizes_of(plan.domain), one.set);
+  for (const synth::RangeFamily& family : plan.ranges) count += range_count(family, plan.domain);
+  return count;
+}
+
 std::vector<std::string> cell_values(data::AttributeSet set, std::int64_t cell,
                                      const synth::Domain& domain) {
   SHOAL_CHECK(cell >= 0 && cell < data::cell_count(synth::sizes_of(domain), set));

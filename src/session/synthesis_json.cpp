@@ -65,9 +65,11 @@ synth::Synthesis parsed(const json& stored, std::vector<std::uint32_t> sizes) {
   for (const json& step : stored.at("steps")) {
     synthesis.steps.push_back({set_of(step.at("columns")), step.at("sigma").get<double>(),
                                step.at("choice_scale").get<double>(),
-                               step.at("iterations").get<int>(), std::nullopt});
+                               step.at("iterations").get<int>(), std::nullopt, std::nullopt});
     if (const auto cell = step.find("cell"); cell != step.end())
       synthesis.steps.back().cell = cell->get<std::int64_t>();
+    if (const auto cell = step.find("last_cell"); cell != step.end())
+      synthesis.steps.back().last_cell = cell->get<std::int64_t>();
   }
   for (const json& one : stored.at("measurements")) {
     synthesis.measurements.push_back({set_of(one.at("columns")), one.at("sigma").get<double>(),
@@ -98,6 +100,7 @@ std::string stored_synthesis(const synth::Synthesis& synthesis, std::size_t most
                                {"choice_scale", step.choice_scale},
                                {"iterations", step.fit_iterations}});
     if (step.cell) stored["steps"].back()["cell"] = *step.cell;
+    if (step.last_cell) stored["steps"].back()["last_cell"] = *step.last_cell;
   }
   for (const synth::NoisyMarginal& one : synthesis.measurements) {
     if (measured > most_measured) break;

@@ -1,4 +1,5 @@
 #include "session/file_request.hpp"
+#include "session/synthesis_words.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -11,7 +12,6 @@
 #include <shoal/synth/blr.hpp>
 #include <shoal/synth/mst.hpp>
 #include <shoal/synth/mwem.hpp>
-#include <shoal/synth/workload_text.hpp>
 
 #include <fmt/format.h>
 
@@ -64,23 +64,49 @@ synth::Domain domain_of(const catalog::Policy& policy, const catalog::Table& tab
   return synth::make_domain(table, columns, options.bins);
 }
 
-synth::Workload workload_of(const SynthesisOptions& options, const synth::Domain& domain) {
-  const std::vector<std::string> names = names_of(domain);
-  const std::string text = options.workload.empty()
-                               ? fmt::format("all-{}way", std::min<std::size_t>(3, domain.size()))
-                               : options.workload;
-  synth::Workload workload = synth::parse_workload(text, names);
-  validate(workload, synth::sizes_of(domain));
+void check_covered(const SynthesisPlan& plan) {
   AttributeSet covered;
-  for (const synth::WorkloadMarginal& one : workload) covered = covered | one.set;
-  for (std::size_t j = 0; j < domain.size(); ++j) {
+  for (const synth::WorkloadMarginal& one : plan.workload) covered = covered | one.set;
+  for (const synth::RangeFamily& family : plan.ranges)
+    covered = covered | AttributeSet::single(family.column);
+  for (std::size_t j = 0; j < plan.domain.size(); ++j) {
     if (covered.contains(j)) continue;
     refuse(
         fmt::format("no marginal of the workload has column {}, so it would be made up; add one, "
                     "or leave the column out with --columns",
-                    names[j]));
+                    plan.domain[j].name));
   }
-  return workload;
+}
+
+void plan_workload(const SynthesisOptions& options, SynthesisPlan& plan) {
+  const std::string text =
+      options.workload.empty()
+          ? fmt::format("all-{}way", std::min<std::size_t>(3, plan.domain.size()))
+          : options.workload;
+  synth::WorkloadRequest request = synth::parse_request(text, names_of(plan.domain));
+  plan.workload = std::move(request.marginals);
+  plan.ranges = std::move(request.ranges);
+  if (plan.ranges.empty() || !plan.workload.empty())
+    validate(plan.workload, synth::sizes_of(plan.domain));
+  for (const synth::RangeFamily& family : plan.ranges) {
+    const std::string name = name_of(family, plan.domain);
+    if (!plan.explicit_universe()) {
+      refuse(
+          fmt::format("{} measures marginals, and {} is for mwem and blr: name a marginal, or "
+                      "choose another --method",
+                      to_string(plan.method), name));
+    }
+    if (range_count(family, plan.domain) < 1)
+      refuse(fmt::format("{} asks nothing: the column has one value; leave it out", name));
+  }
+  for (const synth::WorkloadMarginal& one : plan.workload) {
+    if (one.weight == 1 || !plan.explicit_universe()) continue;
+    refuse(
+        fmt::format("{} takes no weights, and {} has one of {}: leave it out, or choose method "
+                    "aim or graded",
+                    to_string(plan.method), name_of(one.set, plan.domain), one.weight));
+  }
+  check_covered(plan);
 }
 
 SynthesisMethod method_of(const SynthesisOptions& options, double delta) {
@@ -116,13 +142,6 @@ void check_taken(const SynthesisOptions& options, const SynthesisPlan& plan) {
   check(options.size.has_value(), plan.method == SynthesisMethod::blr, "--size", "blr");
   check(options.model_megabytes != SynthesisOptions().model_megabytes, !plan.explicit_universe(),
         "--model-megabytes", "aim, graded and mst");
-}
-
-std::int64_t query_count(const SynthesisPlan& plan) {
-  std::int64_t count = 0;
-  for (const synth::WorkloadMarginal& one : plan.workload)
-    count += data::cell_count(synth::sizes_of(plan.domain), one.set);
-  return count;
 }
 
 // The largest table that can be drawn, unless the error bound is least before.
@@ -262,6 +281,7 @@ SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptio
   SynthesisPlan plan{.table = table.name,
                      .domain = domain_of(policy, table, options),
                      .workload = {},
+                     .ranges = {},
                      .method = {},
                      .reason = {},
                      .epsilon = asked_epsilon(policy, options.epsilon),
@@ -275,7 +295,7 @@ SynthesisPlan plan_synthesis(const catalog::Policy& policy, const SynthesisOptio
   plan.method = method_of(options, Delta(plan.delta).value());
   plan.reason = reason_of(options, plan.method);
   check_taken(options, plan);
-  plan.workload = workload_of(options, plan.domain);
+  plan_workload(options, plan);
   if (plan.explicit_universe()) {
     plan_universe(options, plan);
   } else {

@@ -21,11 +21,15 @@ constexpr double kBeta = 0.05;
 constexpr std::size_t kMostPairs = 12;
 constexpr std::size_t kMostRows = 20;  // of a table that is not folded
 
-// "sex=f, age=20 to 29".
+// "sex=f, age=20 to 29"; of a range "age from 20 to 29 up to 40 to 49".
 std::string cell_name(const synth::SynthesisStep& step, const synth::Domain& domain) {
   if (!step.cell) return "";
   const std::vector<std::string> values = cell_values(step.set, *step.cell, domain);
   const std::vector<std::size_t> columns = step.set.members();
+  if (step.last_cell) {
+    return fmt::format("{} from {} up to {}", domain[columns[0]].name, values[0],
+                       cell_values(step.set, *step.last_cell, domain)[0]);
+  }
   std::string name;
   for (std::size_t i = 0; i < columns.size(); ++i)
     name += fmt::format("{}{}={}", i == 0 ? "" : ", ", domain[columns[i]].name, values[i]);
@@ -42,10 +46,10 @@ void add_table(report::Page& page, std::span<const std::string> header,
 
 void add_bound(report::Page& page, const SyntheticTable& table) {
   if (!table.plan.explicit_universe()) return;
-  page.paragraph(
-      fmt::format("Error: {}. Queries are the cells of the workload's marginals; the "
-                  "error is of the model, and against the table as it was padded or cut.",
-                  bound_text(table.plan)));
+  page.paragraph(fmt::format(
+      "Error: {}. Queries are the cells of the workload's marginals and its ranges; the "
+      "error is of the model, and against the table as it was padded or cut.",
+      bound_text(table.plan)));
 }
 
 void add_noise(report::Page& page, const SyntheticTable& table) {
@@ -63,7 +67,7 @@ void add_noise(report::Page& page, const SyntheticTable& table) {
   const std::string shape = plan.method == SynthesisMethod::graded ? "rounded" : "discrete";
   page.paragraph(
       plan.method == SynthesisMethod::mwem
-          ? "Each round chose a cell of a marginal by the exponential mechanism and "
+          ? "Each round chose a cell of a marginal, or a range, by the exponential mechanism and "
             "counted it with "
             "discrete Laplace noise, whose standard deviation in rows is given."
           : "Each cell of these marginals was counted with " + shape +

@@ -1,4 +1,6 @@
 // A synthesis plan in words and in JSON: what is measured, with which noise, at which cost.
+#include "session/synthesis_words.hpp"
+
 #include <shoal/base/text.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/session/synthesis.hpp>
@@ -44,19 +46,15 @@ std::string columns_text(const SynthesisPlan& plan) {
 }
 
 std::string workload_text(const SynthesisPlan& plan) {
-  std::string shown;
+  std::vector<std::string> names;
   constexpr std::size_t kShown = 4;
   for (std::size_t i = 0; i < std::min(kShown, plan.workload.size()); ++i)
-    shown += (i == 0 ? "" : ", ") + name_of(plan.workload[i].set, plan.domain);
-  return fmt::format("{} marginals: {}{}", plan.workload.size(), shown,
-                     plan.workload.size() > kShown ? ", ..." : "");
-}
-
-std::int64_t queries_of(const SynthesisPlan& plan) {
-  std::int64_t queries = 0;
-  for (const auto& one : plan.workload)
-    queries += data::cell_count(synth::sizes_of(plan.domain), one.set);
-  return queries;
+    names.push_back(name_of(plan.workload[i].set, plan.domain));
+  if (plan.workload.size() > kShown) names.emplace_back("...");
+  for (const synth::RangeFamily& family : plan.ranges)
+    names.push_back(name_of(family, plan.domain));
+  return fmt::format("{} marginals{}: {}", plan.workload.size(),
+                     plan.ranges.empty() ? "" : " and ranges", fmt::join(names, ", "));
 }
 
 std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy) {
@@ -64,7 +62,7 @@ std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy
     return fmt::format(
         "universe   {} possible rows, {} queries; the table is padded or cut to {} rows\n{}"
         "error      {}\n",
-        synth::universe_size(synth::sizes_of(plan.domain)), queries_of(plan), plan.public_rows,
+        synth::universe_size(synth::sizes_of(plan.domain)), query_count(plan), plan.public_rows,
         plan.method == SynthesisMethod::mwem ? fmt::format("rounds     {}\n", plan.rounds)
                                              : fmt::format("draws      {} rows\n", plan.size),
         bound_text(plan));
@@ -87,7 +85,7 @@ std::string noise_lines(const SynthesisPlan& plan, const catalog::Policy& policy
 std::optional<double> error_bound(const SynthesisPlan& plan) {
   if (!plan.explicit_universe()) return std::nullopt;
   const std::int64_t universe = synth::universe_size(synth::sizes_of(plan.domain));
-  const std::int64_t queries = queries_of(plan);
+  const std::int64_t queries = query_count(plan);
   const double bound =
       plan.method == SynthesisMethod::mwem
           ? synth::mwem_error_bound({universe, queries, plan.public_rows, plan.epsilon},
@@ -142,6 +140,7 @@ std::string to_json(const SynthesisPlan& plan, const catalog::Policy& policy) {
     json["workload"].push_back(
         {{"marginal", name_of(one.set, plan.domain)}, {"weight", one.weight}});
   }
+  for (const auto& family : plan.ranges) json["ranges"].push_back(name_of(family, plan.domain));
   json["method"] = to_string(plan.method);
   if (plan.explicit_universe()) {
     json["public_rows"] = plan.public_rows;

@@ -14,7 +14,7 @@ namespace {
 using data::AttributeSet;
 
 constexpr std::string_view kForms =
-    "write all-3way, all-3way:column, or a list such as age*sex,age*income=5";
+    "write all-3way, all-3way:column, or a list such as age*sex,age*income=5,prefix:age";
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
@@ -66,29 +66,55 @@ std::optional<Workload> all_of(std::string_view text, std::span<const std::strin
   return all_marginals(names.size(), static_cast<std::size_t>(*ways), target);
 }
 
+// Of "prefix:age" or "ranges:age"; none if it is a marginal.
+std::optional<RangeFamily> family_of(std::string_view item, std::span<const std::string> names) {
+  const bool prefixes = item.starts_with("prefix:");
+  if (!prefixes && !item.starts_with("ranges:")) return std::nullopt;
+  return RangeFamily{place_of(trimmed(item.substr(7)), names), prefixes};
+}
+
+WorkloadMarginal marginal_of(std::string_view item, std::string_view text,
+                             std::span<const std::string> names) {
+  const std::size_t equals = item.find('=');
+  WorkloadMarginal marginal;
+  if (equals != std::string_view::npos) {
+    const auto weight = whole_number(trimmed(item.substr(equals + 1)));
+    if (!weight) refuse(fmt::format("{} has no whole weight: {}", printable(item, 80), kForms));
+    marginal.weight = *weight;
+  }
+  for (const std::string_view name : split(item.substr(0, equals), '*')) {
+    if (name.empty()) {
+      refuse(fmt::format("the workload {} has a marginal without a column: {}", printable(text, 80),
+                         kForms));
+    }
+    marginal.set = marginal.set | AttributeSet::single(place_of(name, names));
+  }
+  return marginal;
+}
+
 }  // namespace
 
-Workload parse_workload(std::string_view text, std::span<const std::string> names) {
-  if (auto all = all_of(text, names)) return *std::move(all);
-  Workload workload;
+WorkloadRequest parse_request(std::string_view text, std::span<const std::string> names) {
+  if (auto all = all_of(text, names)) return {*std::move(all), {}};
+  WorkloadRequest request;
   for (const std::string_view item : split(text, ',')) {
-    const std::size_t equals = item.find('=');
-    WorkloadMarginal marginal;
-    if (equals != std::string_view::npos) {
-      const auto weight = whole_number(trimmed(item.substr(equals + 1)));
-      if (!weight) refuse(fmt::format("{} has no whole weight: {}", printable(item, 80), kForms));
-      marginal.weight = *weight;
+    const auto family = family_of(item, names);
+    if (!family) {
+      request.marginals.push_back(marginal_of(item, text, names));
+      continue;
     }
-    for (const std::string_view name : split(item.substr(0, equals), '*')) {
-      if (name.empty()) {
-        refuse(fmt::format("the workload {} has a marginal without a column: {}",
-                           printable(text, 80), kForms));
-      }
-      marginal.set = marginal.set | AttributeSet::single(place_of(name, names));
-    }
-    workload.push_back(marginal);
+    if (std::find(request.ranges.begin(), request.ranges.end(), *family) != request.ranges.end())
+      refuse(fmt::format("the workload lists {} twice", printable(item, 80)));
+    request.ranges.push_back(*family);
   }
-  return workload;
+  return request;
+}
+
+Workload parse_workload(std::string_view text, std::span<const std::string> names) {
+  WorkloadRequest request = parse_request(text, names);
+  if (!request.ranges.empty())
+    refuse("ranges are linear queries, for methods that take them (mwem, blr): list marginals");
+  return std::move(request.marginals);
 }
 
 }  // namespace shoal::synth

@@ -8,6 +8,7 @@
 #include <shoal/synth/domain.hpp>
 #include <shoal/synth/marginal_methods.hpp>
 #include <shoal/synth/workload.hpp>
+#include <shoal/synth/workload_text.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -43,6 +44,7 @@ struct SynthesisPlan {
   std::string table;
   synth::Domain domain;
   synth::Workload workload;
+  std::vector<synth::RangeFamily> ranges;  // of mwem and blr; the workload may be empty then
   SynthesisMethod method = SynthesisMethod::graded;
   std::string reason;  // why this method
   double epsilon = 0;

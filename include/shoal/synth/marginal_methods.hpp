@@ -22,7 +22,9 @@ struct SynthesisStep {
   double sigma = 0;         // of the noise in each cell
   double choice_scale = 0;  // 0: it was not chosen, but measured by plan
   int fit_iterations = 0;
-  std::optional<std::int64_t> cell = {};  // of mwem: the one cell that was counted
+  // Of mwem: the cell that was counted, or the first and the last of a range of them.
+  std::optional<std::int64_t> cell = {};
+  std::optional<std::int64_t> last_cell = {};
 };
 
 // Called after each step with the share of the budget that is spent: for progress bars.

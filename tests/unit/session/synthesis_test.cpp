@@ -339,6 +339,41 @@ TEST_F(SynthesisTest, ReportsOfSmallUniversesNameCellsAndBounds) {
   EXPECT_NE(report_html(drawn).find("theorem"), std::string::npos);
 }
 
+// Ranges are queries like cells: counted in the plan, learnt, and named in the report.
+TEST_F(SynthesisTest, SmallUniversesTakeRanges) {
+  Session session(policy_);
+  test::SeededSource bits(4);
+  SynthesisOptions asked = options("mwem");
+  asked.columns = {"age", "rich"};
+  asked.workload = "prefix:age,rich";
+  asked.rounds = 30;
+  const SynthesisPlan plan = session.explain_synthesis(asked);
+  const std::string text = describe(plan, session.policy());
+  EXPECT_NE(text.find("1 marginals and ranges: rich, prefix:age"), std::string::npos) << text;
+  // 8 bins and NULL: 8 prefixes; 2 cells of rich.
+  EXPECT_NE(text.find("18 possible rows, 10 queries"), std::string::npos) << text;
+  EXPECT_NE(to_json(plan, session.policy()).find("\"ranges\":[\"prefix:age\"]"), std::string::npos);
+  const SyntheticTable table = session.synthesize(asked, "", {}, bits);
+  EXPECT_NE(report_html(table).find("age from 0 to "), std::string::npos);
+  const auto age = static_cast<std::size_t>(table.plan.domain[0].name == "age" ? 0 : 1);
+  const auto counts = table.synthesis.model.marginal(data::AttributeSet::single(age));
+  // Nobody is below 20 or above 84; evenly spread, a third of all would be.
+  EXPECT_LT(counts[0] + counts[7], 0.2 * table.synthesis.model.total());
+  asked.workload = "ranges:age,rich";
+  EXPECT_NE(describe(session.explain_synthesis(asked), session.policy()).find("38 queries"),
+            std::string::npos);
+  const auto refused = [&] {
+    return test::code_of([&] { session.explain_synthesis(asked); }) == ErrorCode::invalid_argument;
+  };
+  asked.workload = "age,rich=2";
+  EXPECT_TRUE(refused());
+  asked.workload = "prefix:age";  // rich is in none
+  EXPECT_TRUE(refused());
+  asked = options("graded");
+  asked.workload = "age*sex*rich,prefix:age";
+  EXPECT_TRUE(refused());
+}
+
 TEST_F(SynthesisTest, ADrownedNumberOfRowsIsSaid) {
   Session session(policy_);
   test::SeededSource bits(4);

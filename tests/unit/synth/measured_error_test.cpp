@@ -97,6 +97,8 @@ TEST_F(MeasuredErrorTest, IntervalsHoldOnASparseTable) {
     held_mean += all.lower <= mean && mean <= all.upper ? 1 : 0;
     narrowest = std::min(narrowest, one.upper - one.lower);
   }
+  RecordProperty("held_one", held_one);
+  RecordProperty("held_mean", held_mean);
   EXPECT_GE(held_one, 0.95 * kRuns);
   EXPECT_GE(held_mean, 0.95 * kRuns);
   EXPECT_LT(held_one, kRuns);  // there is noise

@@ -29,6 +29,17 @@ TEST(WorkloadTextTest, SpacesDoNotCount) {
   EXPECT_EQ(parse_workload(" all-2way : income ", kNames), all_marginals(4, 2, 2));
 }
 
+TEST(WorkloadTextTest, RangesAreListedBesideMarginals) {
+  const WorkloadRequest request = parse_request("age*sex, prefix:income,ranges: age", kNames);
+  EXPECT_EQ(request.marginals, (Workload{{AttributeSet(3), 1}}));
+  EXPECT_EQ(request.ranges, (std::vector<RangeFamily>{{2, true}, {0, false}}));
+  EXPECT_TRUE(parse_request("prefix:age", kNames).marginals.empty());
+  for (const char* text : {"prefix:age,prefix:age", "prefix:age=2", "ranges:"})
+    EXPECT_TRUE(test::code_of([&] { parse_request(text, kNames); })) << text;
+  EXPECT_EQ(test::code_of([] { parse_workload("prefix:age", kNames); }),
+            ErrorCode::invalid_argument);
+}
+
 TEST(WorkloadTextTest, MoreWaysThanColumnsAreNamed) {
   try {
     parse_workload("all-5way", kNames);

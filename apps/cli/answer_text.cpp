@@ -238,8 +238,9 @@ std::string groups_text(const plan::Plan& plan) {
     } else if (grouping.key_query) {
       text += "keys from a public table: each shows, also where nobody is\n";
     } else {
-      text += fmt::format("{} public keys: each shows, also where nobody is\n",
-                          grouping.public_keys.size());
+      text += fmt::format(
+          "{} public keys: each shows, also where nobody is; rows of others, or NULL, are in none\n",
+          grouping.public_keys.size());
     }
   }
   return text;

@@ -79,6 +79,23 @@ sql::Expression number_literal(double value) {
   return value < 0 ? sql::Expression(sql::Unary{sql::UnaryOperator::minus, positive}) : positive;
 }
 
+// COUNTIF(c) is COUNT(*) FILTER (WHERE c).
+sql::Call counted_if(const sql::Call& call, sql::Position position, std::string_view text) {
+  if (call.distinct) {
+    throw sql::error_at(
+        ErrorCode::unsupported, text, position,
+        fmt::format("{}(DISTINCT ...) is not supported; leave DISTINCT out", call.name));
+  }
+  const sql::Expression& condition = argument_of(call, position, text);
+  sql::Call count{.name = "COUNT", .star = true, .named = call.named};
+  count.filter =
+      call.filter
+          ? sql::Expression(sql::Binary{sql::BinaryOperator::logical_and, *call.filter, condition},
+                            position)
+          : condition;
+  return count;
+}
+
 bool of_population(std::string_view name) { return name.ends_with("_POP"); }
 
 }  // namespace
@@ -129,6 +146,9 @@ std::size_t AggregatePlanner::add(const sql::Expression& call) {
 }
 
 PlannedAggregate AggregatePlanner::planned(const sql::Call& call, sql::Position position) {
+  if (call.name == "COUNTIF" || call.name == "COUNT_IF") {
+    return planned(counted_if(call, position, text_), position);
+  }
   if (rows_per_person_) return total(call, position);
   if (call.name == "COUNT" || call.name == "APPROX_COUNT_DISTINCT") return count(call, position);
   if (is_quantile(call.name)) return quantile(call, position);

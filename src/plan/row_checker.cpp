@@ -155,9 +155,10 @@ RowNodePointer RowChecker::of(const sql::Between& between, Position at) const {
 }
 
 RowNodePointer RowChecker::of(const sql::InList& in_list, Position at) const {
-  Nodes all{node(in_list.operand)};
+  Nodes all = comparable({node(in_list.operand)});
+  // NULL among the items makes true of nothing, and false of what is in no other item unknown.
   for (const Expression& item : in_list.items) all.push_back(node(item));
-  return make_node(Operation::in_list, comparable(std::move(all)), at, in_list.negated);
+  return make_node(Operation::in_list, unify(std::move(all), "to compare"), at, in_list.negated);
 }
 
 RowNodePointer RowChecker::of(const sql::Like& like, Position at) const {
@@ -207,6 +208,10 @@ RowNodePointer RowChecker::of(const sql::Cast& cast, Position at) const {
   switch (cast.type.type) {
     case ScalarType::boolean:
       if (is_text || from == ValueKind::boolean) return convert(operand, ValueKind::boolean, at);
+      if (from == ValueKind::number) {
+        return make_node(Operation::not_equal, comparable({std::move(operand), make_whole(0, at)}),
+                         at);
+      }
       refuse(at, ErrorCode::unsupported,
              fmt::format("{} is not true or false; write a comparison, such as x <> 0",
                          in_words(from)));

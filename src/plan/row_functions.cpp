@@ -37,6 +37,7 @@ constexpr auto kFunctions = std::to_array<ScalarFunction>({
     {"SAFE_DIVIDE", Op::divide, Shape::numbers, 2, 2, "x / y"},
     {"SAFE_NEGATE", Op::negate, Shape::numbers, 1, 1, "-x"},
     {"SAFE_MOD", Op::modulo, Shape::numbers, 2, 2, "MOD(x, 10)"},
+    {"SAFE_INTEGER_MOD", Op::modulo, Shape::numbers, 2, 2, "MOD(x, 10)"},
     {"SAFE_LN", Op::natural_log, Shape::numbers, 1, 1, "LN(x)"},
     {"SAFE_LOG10", Op::log_10, Shape::numbers, 1, 1, "LOG10(x)"},
     {"SAFE_EXP", Op::exponential, Shape::numbers, 1, 1, "EXP(x)"},

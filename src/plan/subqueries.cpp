@@ -207,6 +207,17 @@ class UnitGrouping {
                           fmt::format("GROUP BY {}: the list has {} columns",
                                       printable(literal->text, 20), query_.items.size()));
     }
+    const auto* reference = key.get_if<sql::ColumnReference>();
+    if (!reference || reference->table) return key;
+    const bool is_column = std::any_of(
+        from_.scope.columns.begin(), from_.scope.columns.end(),
+        [&](const ScopeColumn& one) { return sql::matches(reference->column, one.name); });
+    if (is_column) return key;
+    for (const sql::QueryItem& one : query_.items) {
+      if (one.expression && one.alias && sql::matches(reference->column, one.alias->name)) {
+        return *one.expression;
+      }
+    }
     return key;
   }
 
@@ -305,6 +316,13 @@ TypedExpression unit_aggregate(const sql::Call& call, const RowExpressions& rows
   ValueType counted{.kind = ValueKind::number, .whole = true, .nullable = false};
   if (call.name == "COUNT" && call.star) {
     return {sql::Expression(sql::Call{.name = "COUNT", .star = true}), counted};
+  }
+  if ((call.name == "COUNTIF" || call.name == "COUNT_IF") && call.arguments.size() == 1) {
+    sql::Case met;
+    met.branches.push_back(
+        {call.arguments[0], sql::Expression(sql::Literal{sql::LiteralKind::integer, "1"})});
+    const sql::Call count{.name = "COUNT", .arguments = {sql::Expression(met, position)}};
+    return unit_aggregate(count, rows, position, text);
   }
   static constexpr std::array kKnown = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
   if (std::find(kKnown.begin(), kKnown.end(), call.name) == kKnown.end()) {

@@ -144,16 +144,28 @@ Expression ExpressionParser::parse_is(Expression left, Position position) {
   const bool negated = tokens_.take_word("NOT");
   if (tokens_.take_word("NULL")) return make(IsNull{std::move(left), negated}, position);
   const std::string word = keyword(tokens_.peek());
-  if (word == "TRUE" || word == "FALSE" || word == "UNKNOWN") {
-    tokens_.refuse(position,
-                   "IS TRUE, IS FALSE and IS UNKNOWN are not supported; write for example x = TRUE "
-                   "AND x IS NOT NULL");
+  if (tokens_.take_word("UNKNOWN")) return make(IsNull{std::move(left), negated}, position);
+  if (word == "TRUE" || word == "FALSE") {
+    tokens_.take();
+    return parse_truth(std::move(left), word == "TRUE", negated, position);
   }
   if (word == "DISTINCT") {
     tokens_.refuse(position,
                    "IS DISTINCT FROM is not supported; write for example a <> b OR a IS NULL");
   }
   tokens_.fail(negated ? "NULL" : "NULL or NOT NULL", "write for example x IS NOT NULL");
+}
+
+// x IS TRUE is COALESCE(x, FALSE), and x IS FALSE the same of NOT x: never NULL.
+Expression ExpressionParser::parse_truth(Expression left, bool wanted, bool negated,
+                                         Position position) {
+  Expression same =
+      wanted ? std::move(left) : make(Unary{UnaryOperator::logical_not, std::move(left)}, position);
+  Expression otherwise = make(Literal{LiteralKind::boolean, "FALSE"}, position);
+  Call call{"COALESCE", {std::move(same), std::move(otherwise)}};
+  Expression known = make(std::move(call), position);
+  if (!negated) return known;
+  return make(Unary{UnaryOperator::logical_not, std::move(known)}, position);
 }
 
 // The bounds bind tighter than AND, which therefore ends the first of them.

@@ -39,6 +39,7 @@ class ExpressionParser {
   Infix peek_infix() const;
   Expression parse_infix(Expression left, const Infix& infix);
   Expression parse_is(Expression left, Position position);
+  Expression parse_truth(Expression left, bool wanted, bool negated, Position position);
   Expression parse_between(Expression left, bool negated, Position position);
   Expression parse_in(Expression left, bool negated, Position position);
   Expression parse_like(Expression left, bool negated, Position position);

@@ -105,8 +105,8 @@ class Lexer {
     if (is_letter(c)) return word();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '\'') return {TokenKind::string, quoted('\'', "string"), begin};
-    if (c == '"') {
-      std::string name = quoted('"', "quoted name");
+    if (c == '"' || c == '`') {
+      std::string name = quoted(c, "quoted name");
       if (name.empty()) fail(begin, "expected a name between the quotes but found none");
       return {TokenKind::quoted_name, std::move(name), begin};
     }
@@ -187,8 +187,6 @@ class Lexer {
     std::string_view advice = "remove it";
     if (size > 1) {
       advice = "put names with letters beyond a to z between \" and strings between '";
-    } else if (peek() == '`') {
-      advice = "put names between \"";
     }
     fail(here_, fmt::format("expected a query but found the character {}; {}", character, advice));
   }

@@ -88,7 +88,7 @@ TEST(Lexer, RefusesWhatIsNoToken) {
       {"1e", "expected a number but found 1e"},
       {"0x1F", "expected a number but found 0x"},
       {"a # b", "line 1, column 3: expected a query but found the character #"},
-      {"`a`", "put names between \""},
+      {"`a", "this quoted name is never closed"},
       {"größe", "line 1, column 3: expected a query but found the character ö"},
       {"“a”", "line 1, column 1: expected a query but found the character “"},
       {"$$a$$", "found the character $"},

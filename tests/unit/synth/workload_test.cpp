@@ -67,7 +67,7 @@ TEST(WorkloadTest, AClosureThatIsTooLargeIsNotBuilt) {
   EXPECT_EQ(code_of([] { downward_closure(all_marginals(64, 64)); }), ErrorCode::invalid_argument);
 }
 
-// Going through all pairs of sets took most of a minute here.
+// Comparing every set with all of the workload would be ten billion steps here.
 TEST(WorkloadTest, AClosureOfManyMarginalsIsWeighedColumnByColumn) {
   const Workload workload = all_marginals(40, 4);
   const std::vector<Candidate> candidates = downward_closure(workload);

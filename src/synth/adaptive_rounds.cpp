@@ -32,8 +32,10 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
     }
     sigma = rounds.sigma_for(schedule.measure_share * round);
     const double epsilon = rounds.choice_epsilon_for((1 - schedule.measure_share) * round);
-    const auto limit = static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) *
-                                                 (last ? 1.0 : rounds.share_spent()));
+    // By what is spent once this round is.
+    const double share = last ? 1.0 : rounds.share_spent() + round / rounds.rho();
+    const auto limit =
+        static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) * share);
     const std::vector<Candidate> fitting = rounds.that_fit(limit);
     std::vector<AttributeSet> sets;
     std::vector<double> penalties;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <span>
 #include <utility>
@@ -16,10 +17,34 @@ constexpr std::int64_t kMaxAllCells = std::int64_t{1} << 26;  // of all: 512 meg
 constexpr std::int64_t kMaxLooks = std::int64_t{1} << 34;     // about a minute
 constexpr std::size_t kBatch = 64;  // marginals that the model is asked for together
 
+// Of a set with this many columns or fewer, all subsets.
+constexpr std::size_t kClosedColumns = 4;
+
+void add_parts(const WorkloadMarginal& one, std::map<AttributeSet, std::int64_t>& weights) {
+  const std::uint64_t bits = one.set.bits();
+  if (one.set.size() > kClosedColumns) {
+    weights[one.set] += one.weight;
+    for (const std::size_t column : one.set.members())
+      weights[AttributeSet::single(column)] += one.weight;
+    return;
+  }
+  for (std::uint64_t part = bits; part != 0; part = (part - 1) & bits)
+    weights[AttributeSet(part)] += one.weight;
+}
+
+// The workload's marginals and those within them, each by the weight of all that hold it. Where
+// cells expect less than a row, a marginal by itself is nearest with all rows in its likeliest
+// cells; that its own marginals stay right is what keeps rows from there.
 Workload looked_at(std::span<const std::uint32_t> sizes, const Workload& workload) {
+  std::map<AttributeSet, std::int64_t> weights;
+  for (const WorkloadMarginal& one : workload) add_parts(one, weights);
+  std::vector<WorkloadMarginal> sets;
+  for (const auto& [set, weight] : weights) sets.push_back({set, weight});
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const auto& a, const auto& b) { return a.set.size() < b.set.size(); });
   Workload some;
   std::int64_t all = 0;
-  for (const WorkloadMarginal& one : workload) {
+  for (const WorkloadMarginal& one : sets) {
     const std::int64_t cells = data::cell_count(sizes, one.set);
     if (cells > kMaxCells || all + cells > kMaxAllCells) continue;
     all += cells;

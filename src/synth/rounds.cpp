@@ -50,6 +50,12 @@ double moves(const release::MarginalUnit& unit) {
   return rows * rows * (unit.neighbors == Neighbors::add_remove ? 1 : 2);
 }
 
+// In rho, or in mu^2 / 2.
+double left_to_spend(const release::MarginalCurator& curator) {
+  return curator.noise() == release::MarginalNoise::rounded_gaussian ? curator.half_square_left()
+                                                                     : curator.rho_left();
+}
+
 }  // namespace
 
 double distance(std::span<const double> a, std::span<const double> b) {
@@ -101,9 +107,10 @@ Rounds::Rounds(release::MarginalCurator& curator, const Workload& workload,
   curator.prepare(askable(curator.sizes(), candidates_, options.max_model_cells));
 }
 
-double Rounds::rho_left() const {
-  return curator_.noise() == release::MarginalNoise::rounded_gaussian ? curator_.half_square_left()
-                                                                      : curator_.rho_left();
+double Rounds::rho_left() const { return left_to_spend(curator_); }
+
+double first_noise(const release::MarginalCurator& curator) {
+  return first_sigma(curator.sizes().size(), left_to_spend(curator), curator.unit());
 }
 
 double Rounds::spendable(int steps) const {

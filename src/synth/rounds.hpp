@@ -63,6 +63,9 @@ class Rounds {
 // The smallest noise in every cell of one marginal that costs no more than rho.
 double sigma_within(double rho, const release::MarginalUnit& unit);
 
+// The noise of the first measurements, of what the curator has to spend.
+double first_noise(const release::MarginalCurator& curator);
+
 // The L1 norm of what two tables differ by.
 double distance(std::span<const double> a, std::span<const double> b);
 

@@ -4,9 +4,9 @@
 //
 // Methods: aim, graded, mst. Options: cells (of the model), threads, tolerance (of a fit), w1, w2,
 // w3 (shrinkage of main effects, pairs and more, for aim and mst), f1, f2, f3 (the same in the last
-// fit alone; 0: as before), prior (variance of effects in place of shrinkage, in all fits; 0: none),
-// iterations (of a fit), rows (0: as many as the table), refine (1: refine the records; as graded
-// does unless it is 0), ways, steps (1: list what was measured).
+// fit alone; 0: as before), prior (variance of effects in place of shrinkage, in all fits; 0:
+// none), iterations (of a fit), rows (0: as many as the table), refine (1: refine the records; as
+// graded does unless it is 0), ways, steps (1: list what was measured).
 //
 // aim and mst are paid for as zcdp, graded as gdp, each within epsilon and delta.
 //

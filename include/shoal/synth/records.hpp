@@ -27,9 +27,11 @@ CodedRecords generate_records(const GraphicalModel& model, std::int64_t rows,
 
 // Lets every record take, column after column, the value that brings the workload's marginals of
 // all records nearest to the source's, as far as the model knows them: in L1 norm by weight, on
-// average over counts that are Poisson with the model's means. Rounding to whole rows is shared out
-// over all marginals by it. A value that is nearly nowhere to be expected becomes rarer still, and
-// expected counts are no longer the model's.
+// average over counts that are Poisson with the model's means. The marginals within them count as
+// well, each by the weight of all that hold it (of sets of more than four columns, the columns
+// alone): a sparse table by itself is nearest with all rows in its likeliest cells. Rounding to
+// whole rows is shared out over all marginals by it. A cell that expects next to nothing becomes
+// rarer still, and expected counts are no longer the model's.
 //
 // Marginals of more than 2^22 cells, and those beyond 2^26 cells in all, are not looked at; rows
 // beyond some 2^34 looks at a cell stay as they were drawn. Uses no randomness. Throws

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <set>
 
 namespace shoal::synth {
@@ -113,6 +114,31 @@ TEST(RecordsTest, RefinedRecordsAreNearerToWhatIsExpected) {
     for (std::size_t j = 0; j < kSizes.size(); ++j) {
       ASSERT_EQ(records[j].size(), static_cast<std::size_t>(rows));
       for (const std::uint16_t code : records[j]) ASSERT_LT(code, kSizes[j]);
+    }
+  }
+}
+
+// A thousandth to a tenth of a row in each cell of three columns: no record is expected anywhere,
+// so by that marginal alone all rows would go where a little more is. Columns and pairs hold them.
+TEST(RecordsTest, RefinementKeepsTheMarginalsOfSparseTables) {
+  const std::vector<std::uint32_t> sizes = {32, 32, 32};
+  const AttributeSet all = AttributeSet::of({0, 1, 2});
+  test::SeededSource bits(8);
+  std::vector<double> table(32 * 32 * 32);
+  for (double& cell : table) cell = std::ldexp(static_cast<double>(bits.next_bits(53)), -53);
+  const GraphicalModel sparse = GraphicalModel::from_tables(sizes, {all}, {table}, 3000);
+  for (const std::int64_t rows : {300, 3000}) {
+    CodedRecords records = generate_records(sparse, rows, bits);
+    refine_records(records, sparse, {{all, 1}}, 2);
+    for (std::size_t column = 0; column < 3; ++column) {
+      const auto expected = sparse.marginal(AttributeSet::single(column));
+      const auto found = counted(sizes, records, AttributeSet::single(column));
+      double distance = 0;
+      for (std::size_t v = 0; v < 32; ++v) {
+        distance += std::abs(found[v] / static_cast<double>(rows) - expected[v] / 3000);
+      }
+      // As far as counts of independent rows scatter, whose mean distance is this.
+      EXPECT_LT(distance, std::sqrt(2 * 32 / (std::numbers::pi * static_cast<double>(rows))));
     }
   }
 }

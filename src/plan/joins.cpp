@@ -85,7 +85,29 @@ class Joiner {
   std::optional<sql::Expression> written_condition(const Scope& scope) const {
     if (join_.kind == JoinKind::cross) return std::nullopt;
     if (!join_.on) refuse("this join has no condition; add ON, for example ON a.id = b.id");
-    return RowExpressions(scope, text_).condition(*join_.on);
+    std::vector<sql::Expression> parts;
+    conjuncts(*join_.on, parts);
+    std::optional<sql::Expression> all;
+    for (const sql::Expression& part : parts) {
+      const auto of_units = unit_condition(part, scope);
+      const sql::Expression one =
+          of_units ? *of_units : RowExpressions(scope, text_).condition(part);
+      all = all ? sql::Expression(sql::Binary{sql::BinaryOperator::logical_and, *all, one}) : one;
+    }
+    return all;
+  }
+
+  // The equality of two columns of the person, which may be ones that no query may use.
+  std::optional<sql::Expression> unit_condition(const sql::Expression& part,
+                                                const Scope& scope) const {
+    const auto* same = part.get_if<sql::Binary>();
+    if (!same || same->operation != sql::BinaryOperator::equal) return std::nullopt;
+    const ScopeColumn* left = find_unit(same->left, scope, text_);
+    const ScopeColumn* right = left ? find_unit(same->right, scope, text_) : nullptr;
+    if (!right || (left->queryable && right->queryable)) return std::nullopt;
+    Scope open = scope;
+    for (ScopeColumn& column : open.columns) column.queryable |= column.is_unit;
+    return RowExpressions(open, text_).condition(part);
   }
 
   static std::size_t find(const Scope& scope, const sql::Identifier& name) {
@@ -120,6 +142,10 @@ class Joiner {
       both.columns = {left, right};
       both.columns[0].relation = "l";
       both.columns[1].relation = "r";
+      // To join on the person needs no value of it.
+      for (ScopeColumn& column : both.columns) {
+        column.queryable |= left.is_unit && right.is_unit;
+      }
       const sql::Expression written(
           sql::Binary{
               sql::BinaryOperator::equal,
@@ -147,6 +173,8 @@ class Joiner {
     for (ScopeColumn& one : scope.columns) {
       if (!(one.reference == left.reference)) continue;
       one.relation = std::nullopt;
+      one.queryable = left.queryable && right.queryable;
+      one.is_unit = left.is_unit && right.is_unit;
       if (join_.kind == JoinKind::right) {
         one.reference = right.reference;
         one.type = right.type;
@@ -159,6 +187,15 @@ class Joiner {
     }
   }
 
+  // The unit, and the columns that are NULL or the unit.
+  static std::vector<sql::Expression> units_of(const PlannedRelation& side) {
+    std::vector<sql::Expression> units = {*side.unit};
+    for (const ScopeColumn& column : side.scope.columns) {
+      if (column.is_unit) units.push_back(column.reference);
+    }
+    return units;
+  }
+
   void check_same_unit() const {
     if (!unit_is_person_) {
       refuse(
@@ -167,10 +204,15 @@ class Joiner {
     }
     std::vector<sql::Expression> parts;
     if (on_) conjuncts(*on_, parts);
-    const bool same = std::any_of(parts.begin(), parts.end(), [&](const sql::Expression& part) {
-      return equates(part, *left_.unit, *right_.unit);
-    });
-    if (same) return;
+    const std::vector<sql::Expression> ours = units_of(left_);
+    const std::vector<sql::Expression> theirs = units_of(right_);
+    for (const sql::Expression& part : parts) {
+      for (const sql::Expression& one : ours) {
+        const bool same = std::any_of(theirs.begin(), theirs.end(),
+                                      [&](const auto& other) { return equates(part, one, other); });
+        if (same) return;
+      }
+    }
     refuse(
         "private tables are joined on the person alone, since a row must stay one person's; "
         "add the equality of both person columns to ON, joined to the rest with AND");

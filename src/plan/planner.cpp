@@ -1,6 +1,7 @@
 #include "plan/aggregates.hpp"
 #include "plan/automatic.hpp"
 #include "plan/calibrate.hpp"
+#include "plan/comma_joins.hpp"
 #include "plan/grouping.hpp"
 #include "plan/options.hpp"
 #include "plan/presentation.hpp"
@@ -95,7 +96,7 @@ class Planner {
       throw sql::error_at(ErrorCode::unsupported, text, query.items.front().position,
                           "the question reads no table; add FROM");
     }
-    return query;
+    return joined_by_where(std::move(query));
   }
 
   static PlannedRelation read(const sql::Query& query, const catalog::Policy& policy,

@@ -1,5 +1,6 @@
 #include "plan/relation.hpp"
 
+#include "plan/comma_joins.hpp"
 #include "plan/joins.hpp"
 #include "plan/subqueries.hpp"
 
@@ -98,7 +99,9 @@ PlannedRelation RelationPlanner::base_table(const catalog::Table& table, const s
     const auto type = type_of(column);
     if (!type) continue;
     planned.scope.columns.push_back(
-        {name, column.name, *type, reference(alias, column.name), column.queryable});
+        {name, column.name, *type, reference(alias, column.name), column.queryable,
+         !table.is_public && policy_.unit == catalog::PrivacyUnit::person &&
+             table.person_column == column.name});
   }
   planned.tables = {&table};
   planned.is_private = !table.is_public;
@@ -143,7 +146,7 @@ void RelationPlanner::follow_path(const catalog::Table& table, const std::string
   // The person to whom the path leads is a column like any other, so that it can be joined on.
   if (table.find_column(person.name, false)) return;
   planned.scope.columns.push_back(
-      {name, person.name, planned.unit_type, *planned.unit, person.queryable});
+      {name, person.name, planned.unit_type, *planned.unit, person.queryable, true});
 }
 
 PlannedRelation RelationPlanner::join(const sql::Join& join, sql::Position position,
@@ -155,14 +158,15 @@ PlannedRelation RelationPlanner::join(const sql::Join& join, sql::Position posit
                         [this] { return fresh_alias(); });
 }
 
-PlannedRelation RelationPlanner::subquery(const sql::Query& query, const std::string& name,
+PlannedRelation RelationPlanner::subquery(const sql::Query& written, const std::string& name,
                                           sql::Position position, const CommonTables& common) {
   if (++open_ > kMaxOpenQueries) {
     throw sql::error_at(
         ErrorCode::unsupported, text_, position,
         fmt::format("queries are nested more than {} deep; write them flatter", kMaxOpenQueries));
   }
-  refuse_in_subquery(query, position, text_);
+  refuse_in_subquery(written, position, text_);
+  const sql::Query query = joined_by_where(written);
   PlannedRelation from = plan(*query.from, extended(common, query));
   const bool grouped = query.group_by.has_value() ||
                        std::any_of(query.items.begin(), query.items.end(), [](const auto& item) {

@@ -82,8 +82,8 @@ class RelationPlanner {
   void follow_path(const catalog::Table& table, const std::string& name, const std::string& alias,
                    PlannedRelation& planned);
   PlannedRelation join(const sql::Join& join, sql::Position position, const CommonTables& common);
-  PlannedRelation subquery(const sql::Query& query, const std::string& name, sql::Position position,
-                           const CommonTables& common);
+  PlannedRelation subquery(const sql::Query& written, const std::string& name,
+                           sql::Position position, const CommonTables& common);
   PlannedRelation rows_of(const sql::Query& query, PlannedRelation from);
   PlannedRelation per_unit(const sql::Query& query, PlannedRelation from, sql::Position position);
   std::string fresh_alias();

@@ -94,8 +94,10 @@ std::vector<Expression> engine_names(const Scope& scope) {
 
 }  // namespace
 
-std::size_t resolve(const sql::ColumnReference& reference, sql::Position position,
-                    const Scope& scope, std::string_view text) {
+namespace {
+
+std::size_t resolve_any(const sql::ColumnReference& reference, sql::Position position,
+                        const Scope& scope, std::string_view text) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < scope.columns.size(); ++i) {
     const ScopeColumn& column = scope.columns[i];
@@ -111,13 +113,30 @@ std::size_t resolve(const sql::ColumnReference& reference, sql::Position positio
                         fmt::format("{} may mean {}; write which, with its table before it",
                                     printable(reference.column.name, 60), join_names(names)));
   }
-  const ScopeColumn& column = scope.columns[found.front()];
+  return found.front();
+}
+
+}  // namespace
+
+std::size_t resolve(const sql::ColumnReference& reference, sql::Position position,
+                    const Scope& scope, std::string_view text) {
+  const std::size_t found = resolve_any(reference, position, scope, text);
+  const ScopeColumn& column = scope.columns[found];
   if (!column.queryable) {
     throw sql::error_at(
         ErrorCode::refused_by_policy, text, position,
         fmt::format("the policy does not let queries use column {}; leave it out", column.name));
   }
-  return found.front();
+  return found;
+}
+
+const ScopeColumn* find_unit(const Expression& expression, const Scope& scope,
+                             std::string_view text) {
+  const auto* reference = expression.get_if<sql::ColumnReference>();
+  if (reference == nullptr) return nullptr;
+  const ScopeColumn& column =
+      scope.columns[resolve_any(*reference, expression.position(), scope, text)];
+  return column.is_unit ? &column : nullptr;
 }
 
 TypedExpression RowExpressions::value(const Expression& expression) const {

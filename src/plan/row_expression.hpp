@@ -24,6 +24,8 @@ struct ScopeColumn {
   ValueType type = {};
   sql::Expression reference;  // how the engine names it
   bool queryable = true;
+  // Its value is NULL or the unit whose the row is: a person column, also after joins.
+  bool is_unit = false;
 };
 
 struct Scope {
@@ -34,6 +36,11 @@ struct Scope {
 // several, refused_by_policy for one that no query may use.
 std::size_t resolve(const sql::ColumnReference& reference, sql::Position position,
                     const Scope& scope, std::string_view text);
+
+// The column if a reference means one of a unit, which may also be one that no query may use: to
+// join and to group by the person needs no value of it. Null for everything else.
+const ScopeColumn* find_unit(const sql::Expression& expression, const Scope& scope,
+                             std::string_view text);
 
 struct TypedExpression {
   sql::Expression expression;

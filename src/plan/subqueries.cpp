@@ -71,8 +71,11 @@ class Projection {
  private:
   void add(const sql::QueryItem& one) {
     if (one.expression) {
-      const TypedExpression typed = rows_.value(*one.expression);
       const std::string name = one.alias ? one.alias->name : plain_name(*one.expression);
+      if (const ScopeColumn* unit = find_unit(*one.expression, from_.scope, text_)) {
+        return add_column(name, unit->reference, unit->type, unit->queryable);
+      }
+      const TypedExpression typed = rows_.value(*one.expression);
       return add_column(name, typed.expression, typed.type, true);
     }
     bool any = false;
@@ -96,12 +99,20 @@ class Projection {
     const bool is_unit = from_.unit && expression == *from_.unit;
     if (is_unit) {
       has_unit_ = true;
-      scope_.columns.push_back({alias_, name, type, reference(alias_, kUnitName), queryable});
+      scope_.columns.push_back({alias_, name, type, reference(alias_, kUnitName), queryable, true});
       return;
     }
     const std::string made = fmt::format("c{}", body_.items.size());
     body_.items.push_back(item(expression, made));
-    scope_.columns.push_back({alias_, name, type, reference(alias_, made), queryable});
+    scope_.columns.push_back(
+        {alias_, name, type, reference(alias_, made), queryable, is_a_unit(expression)});
+  }
+
+  // As PlannedRelation has them: NULL, or the unit.
+  bool is_a_unit(const sql::Expression& expression) const {
+    return std::any_of(
+        from_.scope.columns.begin(), from_.scope.columns.end(),
+        [&](const ScopeColumn& one) { return one.is_unit && one.reference == expression; });
   }
 
   void require_unit(const sql::Query& query) const {
@@ -238,21 +249,30 @@ class UnitGrouping {
   }
 
   void add_key(const sql::Expression& written) {
-    const TypedExpression key = rows_.value(written);
+    const ScopeColumn* unit = find_unit(written, from_.scope, text_);
+    const TypedExpression key = value(written);
     keys_.push_back(key.expression);
+    const bool queryable = !unit || unit->queryable;
     if (from_.unit && key.expression == *from_.unit) {
       has_unit_ = true;
-      return add_column(written, reference(alias_, kUnitName), "u", key.type);
+      return add_column(written, reference(alias_, kUnitName), "u", key.type, queryable, true);
     }
     const std::string name = fmt::format("k{}", body_.items.size());
     body_.items.push_back(item(key.expression, name));
     group(key.expression);
-    add_column(written, reference(alias_, name), name, key.type);
+    add_column(written, reference(alias_, name), name, key.type, queryable, unit != nullptr);
+  }
+
+  // To group by the person needs no value of it, so it may be a column that no query may use.
+  TypedExpression value(const sql::Expression& written) const {
+    const ScopeColumn* unit = find_unit(written, from_.scope, text_);
+    return unit ? TypedExpression{unit->reference, unit->type} : rows_.value(written);
   }
 
   void add_column(const sql::Expression& written, const sql::Expression& made,
-                  const std::string& name, const ValueType& type) {
-    scope_.columns.push_back({alias_, name, type, made, true});
+                  const std::string& name, const ValueType& type, bool queryable = true,
+                  bool is_unit = false) {
+    scope_.columns.push_back({alias_, name, type, made, queryable, is_unit});
     columns_.emplace_back(
         written, sql::Expression(sql::ColumnReference{sql::Identifier{alias_, true}, {name, true}},
                                  written.position()));
@@ -278,7 +298,7 @@ class UnitGrouping {
 
   // A column outside of aggregates is a key, however it is written.
   sql::Expression key_of(const sql::Expression& part) const {
-    const sql::Expression meant = rows_.value(part).expression;
+    const sql::Expression meant = value(part).expression;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       if (keys_[i] == meant) return columns_[i].second;
     }

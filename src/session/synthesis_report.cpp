@@ -151,7 +151,7 @@ void add_errors(report::Page& page, const SyntheticTable& table) {
   std::vector<std::vector<std::string>> rows;
   for (const MarginalError& one : errors) {
     rows.push_back({name_of(one.set, table.plan.domain), std::to_string(one.weight),
-                    one.predicted ? format_rounded(*one.predicted, 3) : "by the model"});
+                    one.predicted ? format_rounded(*one.predicted, 3) : "none"});
     if (!measured) continue;
     rows.back().push_back(format_rounded(one.measured->value, 3));
     rows.back().push_back(between(*one.measured));

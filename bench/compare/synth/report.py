@@ -30,13 +30,13 @@ def main():
     if "--by-epsilon" in sys.argv:
         return by_epsilon(groups)
     seconds_of = {group: statistics.mean(float(row["cpu_seconds"]) for row in rows) for group, rows in groups.items()}
-    print("| epsilon | method | runs | error | spread | processor time | of aim's | memory |\n" + "|---" * 8 + "|")
+    print("| epsilon | method | runs | error | its standard error | processor time | of aim's | memory |\n" + "|---" * 8 + "|")
     for (epsilon, method), rows in sorted(groups.items()):
         errors = [float(row["error"]) for row in rows]
         seconds = seconds_of[epsilon, method]
         ratio = f"{seconds / seconds_of[epsilon, 'aim']:.2g}x" if (epsilon, "aim") in groups else ""
         memory = max(float(row["peak_mb"]) for row in rows)
-        spread = f"{statistics.stdev(errors):.4f}" if len(errors) > 1 else ""
+        spread = f"{statistics.stdev(errors) / len(errors) ** 0.5:.4f}" if len(errors) > 1 else ""
         print(f"| {epsilon:g} | {method} | {len(rows)} | {statistics.mean(errors):.4f} | {spread} | {seconds:.1f} s | "
               f"{ratio} | {memory:.0f} MB |")
 

@@ -239,7 +239,7 @@ std::string groups_text(const plan::Plan& plan) {
       text += "keys from a public table: each shows, also where nobody is\n";
     } else {
       text += fmt::format(
-          "{} public keys: each shows, also where nobody is; rows of others, or NULL, are in none\n",
+          "{} public keys: each shows, also where nobody is; NULL and others are in none\n",
           grouping.public_keys.size());
     }
   }

@@ -47,6 +47,10 @@ class Presenter {
     for (const AggregateCall& call : made_.calls) {
       scope_.inputs.push_back({call.written, {.kind = ValueKind::number, .nullable = false}});
     }
+    for (const GroupKey& key : grouping.keys) {
+      const ValueType left_out{.kind = ValueKind::number, .whole = true, .nullable = false};
+      scope_.inputs.push_back({sql::Expression(sql::Call{"GROUPING", {key.written}}), left_out});
+    }
     for (const sql::QueryItem& item : query.items) {
       if (item.alias && item.expression) {
         scope_.aliases.push_back({item.alias->name, *item.expression});
@@ -91,7 +95,8 @@ class Presenter {
     column.type = part == Part::value ? column_type(compiled.type()) : catalog::ColumnType::real;
     std::set<std::size_t> aggregates;
     for (const std::size_t at : compiled.inputs()) {
-      if (at >= made_.keys.size()) aggregates.insert(made_.calls[at - made_.keys.size()].aggregate);
+      const bool is_call = at >= made_.keys.size() && at < made_.keys.size() + made_.calls.size();
+      if (is_call) aggregates.insert(made_.calls[at - made_.keys.size()].aggregate);
     }
     column.aggregates.assign(aggregates.begin(), aggregates.end());
     column.is_key = aggregates.empty();
@@ -175,6 +180,10 @@ class GroupView {
     for (const AggregateCall& call : shown_.calls) {
       const Estimate& one = estimated(call.aggregate, parts);
       values.push_back({one.value, one.lower, one.upper});
+    }
+    for (std::size_t key = 0; key < shown_.keys.size(); ++key) {
+      const double left_out = std::find(keys.begin(), keys.end(), key) == keys.end() ? 1 : 0;
+      values.push_back({left_out, left_out, left_out});
     }
     return values;
   }

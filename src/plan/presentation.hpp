@@ -36,7 +36,8 @@ struct AggregateCall {
   std::size_t aggregate;
 };
 
-// Inputs of every expression: the plan's keys, then the calls.
+// Inputs of every expression: the plan's keys, then the calls, then for each key whether the row's
+// grouping leaves it out: GROUPING(key).
 struct Presentation {
   std::vector<ValueType> keys;
   std::vector<AggregateCall> calls;

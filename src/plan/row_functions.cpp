@@ -199,6 +199,9 @@ constexpr auto kRefusals = std::to_array<Refusal>({
     {"ISNULL", "ISNULL is not supported; write x IS NULL"},
     {"IIF", "IIF is not supported; write IF(age >= 18, 1, 0) or CASE"},
     {"DECODE", "DECODE is not supported; write CASE x WHEN 1 THEN 'a' ELSE 'b' END"},
+    {"GROUPING",
+     "GROUPING takes one key as GROUP BY has it, in the list, HAVING or ORDER BY of the outermost "
+     "query; write for example GROUPING(city)"},
     {"WEEK", "weeks of a year are not supported; write DATE_TRUNC('week', x)"},
     {"TO_DATE", "TO_DATE is not supported; write CAST(x AS DATE)"},
     {"INSTR", "positions in texts are not supported; write CONTAINS(x, 'part')"},

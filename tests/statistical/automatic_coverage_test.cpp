@@ -50,7 +50,9 @@ TEST_P(AutomaticCoverageTest, OfNobodyNothingIsFound) {
     }
     EXPECT_LE(found, kMost) << epsilon;
     // And the threshold is no higher than it need be. Discrete noise of little scale skips some.
-    if (epsilon < 1) EXPECT_GE(found, 50) << epsilon;
+    if (epsilon < 1) {
+      EXPECT_GE(found, 50) << epsilon;
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 #include "synth/belief_tree.hpp"
 
+#include "synth/cell_kernels.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/exponentials.hpp>
 
@@ -17,12 +19,30 @@ namespace {
 // Tables whose largest cell is above this lose none that matters: numbers reach down to 1e-308.
 constexpr double kLeast = 1e-150;
 
+// To a largest cell of one; gives the logarithm of what it was, which is not finite if there is
+// none.
+double exponentiate(std::span<double> cells) {
+  const double largest = largest_of(cells);
+  if (std::isfinite(largest)) numeric::exponentials(cells, largest);
+  return largest;
+}
+
+// Calls action(range) for all cells of a table.
+template <class Action>
+void for_pieces(std::size_t cells, WorkerTeam& team, Action action) {
+  const std::size_t pieces = pieces_of(cells);
+  if (pieces == 1) return action(CellRange{0, cells});
+  team.run(pieces, [&](std::size_t piece) { action(piece_of(cells, pieces, piece)); });
+}
+
 }  // namespace
 
 BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const AttributeSet> sets)
     : sizes_(std::move(sizes)), tree_(make_junction_tree(sizes_, sets)) {
   const std::size_t cliques = tree_.cliques.size();
   holders_.resize(cliques);
+  children_.resize(cliques);
+  for (std::size_t c = cliques; c-- > 1;) children_[tree_.parents[c]].push_back(c);
   scales_.resize(cliques, 1.0);
   for (std::size_t c = 0; c < cliques; ++c) {
     const AttributeSet separator = tree_.separators[c];
@@ -50,82 +70,136 @@ std::int64_t BeliefTree::cells() const {
   return total;
 }
 
+// Calls action(clique) for all of them, in any order.
+template <class Action>
+void BeliefTree::for_cliques(WorkerTeam& team, Action action) {
+  if (pieces_of(static_cast<std::size_t>(cells())) > 1) {
+    team.run(beliefs_.size(), action);
+  } else {
+    for (std::size_t c = 0; c < beliefs_.size(); ++c) action(c);
+  }
+}
+
+// Each scaled to a largest cell of one. Potentials have fewer cells than the cliques that hold
+// them, so this takes the fewest exponentials.
+double BeliefTree::exponentiate_potentials(Tables potentials, WorkerTeam& team) {
+  exponentials_.resize(potentials.size());
+  std::vector<double> largest(potentials.size());
+  std::size_t cells = 0;
+  for (const std::vector<double>& potential : potentials) cells += potential.size();
+  const auto one = [&](std::size_t p) {
+    exponentials_[p] = potentials[p];
+    largest[p] = exponentiate(exponentials_[p]);
+  };
+  if (pieces_of(cells) > 1) {
+    team.run(potentials.size(), one);
+  } else {
+    for (std::size_t p = 0; p < potentials.size(); ++p) one(p);
+  }
+  double shift = 0;
+  for (const double one_shift : largest) shift += one_shift;
+  return shift;
+}
+
 // As logarithms; a clique without potentials gets zeros.
-void BeliefTree::add_potentials(std::span<const std::vector<double>> potentials) {
-  for (std::size_t c = 0; c < beliefs_.size(); ++c) {
-    if (holders_[c].empty()) std::fill(beliefs_[c].begin(), beliefs_[c].end(), 0.0);
-    for (std::size_t i = 0; i < holders_[c].size(); ++i) {
-      const std::size_t p = holders_[c][i];
-      if (i == 0) {
-        places_[p].projection.spread(potentials[p], beliefs_[c]);
-      } else {
-        places_[p].projection.add(potentials[p], beliefs_[c]);
-      }
+void BeliefTree::add_potentials(std::size_t clique, Tables potentials, CellRange range) {
+  std::vector<double>& belief = beliefs_[clique];
+  const std::vector<std::size_t>& holders = holders_[clique];
+  if (holders.empty()) std::fill_n(belief.data() + range.begin, range.end - range.begin, 0.0);
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const std::size_t p = holders[i];
+    if (i == 0) {
+      places_[p].projection.spread(potentials[p], belief, range);
+    } else {
+      places_[p].projection.add(potentials[p], belief, range);
     }
   }
 }
 
-// Their exponentials, each scaled to a largest cell of one. Potentials have fewer cells than the
-// cliques that hold them, so this takes the fewest exponentials.
-double BeliefTree::multiply_potentials(std::span<const std::vector<double>> potentials) {
-  double shift = 0;
-  for (std::size_t c = 0; c < beliefs_.size(); ++c) {
-    if (holders_[c].empty()) std::fill(beliefs_[c].begin(), beliefs_[c].end(), 1.0);
-    for (std::size_t i = 0; i < holders_[c].size(); ++i) {
-      const std::size_t p = holders_[c][i];
-      factors_ = potentials[p];
-      shift += exponentiate(factors_);
-      if (i == 0) {
-        places_[p].projection.spread(factors_, beliefs_[c]);
-      } else {
-        places_[p].projection.multiply(factors_, beliefs_[c]);
-      }
+void BeliefTree::multiply_potentials(std::size_t clique, CellRange range) {
+  std::vector<double>& belief = beliefs_[clique];
+  const std::vector<std::size_t>& holders = holders_[clique];
+  if (holders.empty()) std::fill_n(belief.data() + range.begin, range.end - range.begin, 1.0);
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const std::size_t p = holders[i];
+    if (i == 0) {
+      places_[p].projection.spread(exponentials_[p], belief, range);
+    } else {
+      places_[p].projection.multiply(exponentials_[p], belief, range);
     }
   }
-  return shift;
 }
 
 // The same where potentials contradict each other: what a clique tells its parent, by the last
 // time, is taken from the one and given to the other, so that each has tables near its marginal.
-double BeliefTree::multiply_balanced(std::span<const std::vector<double>> potentials) {
-  add_potentials(potentials);
-  for (std::size_t c = 1; c < beliefs_.size(); ++c) {
-    from_parent_[c].add(told_[c], beliefs_[tree_.parents[c]]);
-    factors_ = told_[c];
-    for (double& cell : factors_) cell = -cell;
-    to_separator_[c].add(factors_, beliefs_[c]);
-  }
-  double shift = 0;
-  for (std::vector<double>& belief : beliefs_) shift += exponentiate(belief);
-  return shift;
+// Gives the logarithm of what the largest cell was.
+double BeliefTree::exponentiate_balanced(std::size_t clique, Tables potentials, WorkerTeam& team) {
+  std::vector<double>& belief = beliefs_[clique];
+  const std::size_t pieces = pieces_of(belief.size());
+  std::vector<double> most(pieces);
+  team.run(pieces, [&](std::size_t piece) {
+    const CellRange range = piece_of(belief.size(), pieces, piece);
+    add_potentials(clique, potentials, range);
+    for (const std::size_t child : children_[clique]) {
+      from_parent_[child].add(told_[child], belief, range);
+    }
+    if (clique > 0) to_separator_[clique].subtract(told_[clique], belief, range);
+    most[piece] = largest_of({belief.data() + range.begin, belief.data() + range.end});
+  });
+  return *std::max_element(most.begin(), most.end());
 }
 
-// To a largest cell of one; gives the logarithm of what it was, which is not finite if there is
-// none.
-double BeliefTree::exponentiate(std::span<double> cells) {
-  const double largest = *std::max_element(cells.begin(), cells.end());
-  if (std::isfinite(largest)) numeric::exponentials(cells, largest);
+void BeliefTree::multiply_messages(std::size_t clique, CellRange range) {
+  for (const std::size_t child : children_[clique]) {
+    from_parent_[child].multiply(separators_[child], beliefs_[clique], range);
+  }
+}
+
+// Its potentials and what its children told it. Gives the logarithm that it was scaled by, of what
+// was not scaled before.
+double BeliefTree::make_clique(std::size_t clique, Tables potentials, bool balanced,
+                               WorkerTeam& team) {
+  const std::span<double> belief = beliefs_[clique];
+  if (!balanced) {
+    for_pieces(belief.size(), team, [&](CellRange range) {
+      multiply_potentials(clique, range);
+      multiply_messages(clique, range);
+    });
+    return 0;
+  }
+  const double largest = exponentiate_balanced(clique, potentials, team);
+  if (!std::isfinite(largest)) return largest;
+  for_pieces(belief.size(), team, [&](CellRange range) {
+    numeric::exponentials(belief.subspan(range.begin, range.end - range.begin), largest);
+    multiply_messages(clique, range);
+  });
   return largest;
 }
 
 // Towards the root: children come after their parents, so backwards. Each message is scaled to a
-// largest value of one. Not a number where so little is left that cells are lost.
-double BeliefTree::collect(bool remember) {
-  double shift = 0;
-  for (std::size_t c = beliefs_.size(); c-- > 1;) {
-    to_separator_[c].add_up(beliefs_[c], separators_[c]);
-    const double largest = *std::max_element(separators_[c].begin(), separators_[c].end());
+// largest value of one. Not finite where so little is left that cells are lost.
+double BeliefTree::collect(Tables potentials, bool balanced, WorkerTeam& team) {
+  double shift = balanced ? 0 : exponentiate_potentials(potentials, team);
+  for (std::size_t c = beliefs_.size(); std::isfinite(shift) && c-- > 1;) {
+    shift += make_clique(c, potentials, balanced, team);
+    to_separator_[c].add_up(beliefs_[c], separators_[c], team);
+    const double largest = largest_of(separators_[c]);
     if (!(largest > kLeast)) return std::numeric_limits<double>::quiet_NaN();
     for (double& cell : separators_[c]) cell /= largest;
     scales_[c] = largest;
     shift += std::log(largest);
-    if (remember) remember_message(c);
-    from_parent_[c].multiply(separators_[c], beliefs_[tree_.parents[c]]);
   }
-  double total = 0;
-  for (const double cell : beliefs_[0]) total += cell;
+  if (!std::isfinite(shift)) return shift;
+  shift += make_clique(0, potentials, balanced, team);
+  to_separator_[0].add_up(beliefs_[0], separators_[0], team);
+  const double total = separators_[0][0];
   if (!(total > kLeast)) return std::numeric_limits<double>::quiet_NaN();
-  for (double& cell : beliefs_[0]) cell /= total;
+  for_pieces(beliefs_[0].size(), team, [&](CellRange range) {
+    for (std::size_t i = range.begin; i < range.end; ++i) beliefs_[0][i] /= total;
+  });
+  if (balanced) {
+    for_cliques(team, [&](std::size_t c) { remember_message(c); });
+  }
   return shift + std::log(total);
 }
 
@@ -137,82 +211,100 @@ void BeliefTree::remember_message(std::size_t clique) {
   }
 }
 
-void BeliefTree::distribute() {
+void BeliefTree::distribute(WorkerTeam& team) {
   separators_[0][0] = 1;
   std::vector<double>& ratio = factors_;
   for (std::size_t c = 1; c < beliefs_.size(); ++c) {
     std::vector<double>& separator = separators_[c];
     ratio.resize(separator.size());
-    from_parent_[c].add_up(beliefs_[tree_.parents[c]], ratio);
+    from_parent_[c].add_up(beliefs_[tree_.parents[c]], ratio, team);
     const double scale = scales_[c];
-    for (std::size_t i = 0; i < ratio.size(); ++i) {
-      const double marginal = ratio[i];
-      const double message = separator[i] * scale;
-      ratio[i] = message > 1e-280 ? marginal / message : 0;  // smaller ones overflow
-      separator[i] = marginal;
-    }
-    to_separator_[c].multiply(ratio, beliefs_[c]);
+    for_pieces(ratio.size(), team, [&](CellRange range) {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        const double marginal = ratio[i];
+        const double message = separator[i] * scale;
+        ratio[i] = message > 1e-280 ? marginal / message : 0;  // smaller ones overflow
+        separator[i] = marginal;
+      }
+    });
+    for_pieces(beliefs_[c].size(), team,
+               [&](CellRange range) { to_separator_[c].multiply(ratio, beliefs_[c], range); });
   }
 }
 
 // small = log of the sums of exp(large).
 void BeliefTree::log_add_up(const TableProjection& projection, std::span<const double> large,
-                            std::span<double> small) {
+                            std::span<double> small, WorkerTeam& team) {
   largest_.resize(small.size());
-  projection.largest(large, largest_);
-  for (double& cell : largest_) cell = std::isfinite(cell) ? -cell : 0;
-  factors_.assign(large.begin(), large.end());
-  projection.add(largest_, factors_);
-  numeric::exponentials(factors_, 0);  // what was the largest of its sum is 0 now
-  projection.add_up(factors_, small);
-  for (std::size_t i = 0; i < small.size(); ++i) small[i] = std::log(small[i]) - largest_[i];
+  projection.largest(large, largest_, team);
+  for (double& cell : largest_) cell = std::isfinite(cell) ? cell : 0;
+  factors_.resize(large.size());
+  for_pieces(large.size(), team, [&](CellRange range) {
+    const std::size_t many = range.end - range.begin;
+    std::copy_n(large.data() + range.begin, many, factors_.data() + range.begin);
+    projection.subtract(largest_, factors_, range);
+    // What was the largest of its sum is 0 now.
+    numeric::exponentials({factors_.data() + range.begin, many}, 0);
+  });
+  projection.add_up(factors_, small, team);
+  for_pieces(small.size(), team, [&](CellRange range) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      small[i] = std::log(small[i]) + largest_[i];
+    }
+  });
 }
 
 // Both ways at once; tables become probabilities at the end.
-double BeliefTree::calibrate_logarithms(std::span<const std::vector<double>> potentials) {
-  add_potentials(potentials);
+double BeliefTree::calibrate_logarithms(Tables potentials, WorkerTeam& team) {
   told_.resize(beliefs_.size());
-  for (std::size_t c = beliefs_.size(); c-- > 1;) {
-    log_add_up(to_separator_[c], beliefs_[c], separators_[c]);
+  for (std::size_t c = beliefs_.size(); c-- > 0;) {
+    for_pieces(beliefs_[c].size(), team, [&](CellRange range) {
+      add_potentials(c, potentials, range);
+      for (const std::size_t child : children_[c]) {
+        from_parent_[child].add(separators_[child], beliefs_[c], range);
+      }
+    });
+    log_add_up(to_separator_[c], beliefs_[c], separators_[c], team);
     told_[c] = separators_[c];
     for (double& cell : told_[c]) cell = std::isfinite(cell) ? cell : 0;
-    from_parent_[c].add(separators_[c], beliefs_[tree_.parents[c]]);
   }
-  std::vector<double>& root = separators_[0];
-  log_add_up(to_separator_[0], beliefs_[0], root);
-  const double constant = root[0];
+  const double constant = separators_[0][0];
   for (double& cell : beliefs_[0]) cell -= constant;
-  root[0] = 0;
+  separators_[0][0] = 0;
   std::vector<double> marginal;
   for (std::size_t c = 1; c < beliefs_.size(); ++c) {
     std::vector<double>& separator = separators_[c];
     marginal.resize(separator.size());
-    log_add_up(from_parent_[c], beliefs_[tree_.parents[c]], marginal);
+    log_add_up(from_parent_[c], beliefs_[tree_.parents[c]], marginal, team);
     for (std::size_t i = 0; i < marginal.size(); ++i) {
       // What the parent knew without this clique's message.
       const double factor = std::isfinite(separator[i]) ? marginal[i] - separator[i] : 0;
       separator[i] = marginal[i];
       marginal[i] = factor;
     }
-    to_separator_[c].add(marginal, beliefs_[c]);
+    for_pieces(beliefs_[c].size(), team,
+               [&](CellRange range) { to_separator_[c].add(marginal, beliefs_[c], range); });
   }
-  for (auto* tables : {&beliefs_, &separators_}) {
-    for (std::vector<double>& table : *tables) {
-      for (double& cell : table) cell = std::min(cell, 0.0);  // a little above by rounding
-      numeric::exponentials(table, 0);
+  for_cliques(team, [&](std::size_t c) {
+    for (std::vector<double>* table : {&beliefs_[c], &separators_[c]}) {
+      for (double& cell : *table) cell = std::min(cell, 0.0);  // a little above by rounding
+      numeric::exponentials(*table, 0);
     }
-  }
+  });
   return constant;
 }
 
-double BeliefTree::calibrate(std::span<const std::vector<double>> potentials) {
+double BeliefTree::calibrate(Tables potentials, WorkerTeam& team) {
   SHOAL_CHECK(potentials.size() == places_.size());
-  const bool balanced = !told_.empty();
-  const double shift = balanced ? multiply_balanced(potentials) : multiply_potentials(potentials);
-  const double rest = std::isfinite(shift) ? collect(balanced) : shift;
-  if (!std::isfinite(rest)) return calibrate_logarithms(potentials);
-  distribute();
-  return shift + rest;
+  const double constant = collect(potentials, !told_.empty(), team);
+  if (!std::isfinite(constant)) return calibrate_logarithms(potentials, team);
+  distribute(team);
+  return constant;
+}
+
+double BeliefTree::calibrate(Tables potentials) {
+  WorkerTeam alone(1);
+  return calibrate(potentials, alone);
 }
 
 void BeliefTree::potential_marginal(std::size_t i, std::span<double> cells) const {

@@ -6,11 +6,15 @@
 // largest, and counts as none. Potentials that contradict each other by more than that would leave
 // tables of nothing: then all is done again with logarithms, which takes longer and always
 // succeeds. From then on cliques are balanced by what they told each other the last time.
+//
+// Each clique is made in one go, a range of its cells at a time: its potentials, then the messages
+// of its children. Ranges of large cliques are the pieces of a team's work.
 #pragma once
 
 #include "synth/contraction.hpp"
 #include "synth/junction_tree.hpp"
 #include "synth/table_projection.hpp"
+#include "synth/worker_team.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +34,8 @@ class BeliefTree {
 
   // Makes every table the marginal of the density of these potentials, one table of logarithms a
   // set. Gives the logarithm of the normalising constant, which is finite if the potentials are.
+  // The same numbers for any number of threads in the team.
+  double calibrate(std::span<const std::vector<double>> potentials, WorkerTeam& team);
   double calibrate(std::span<const std::vector<double>> potentials);
 
   // The marginal of set number i, from the tables as they are calibrated.
@@ -44,31 +50,38 @@ class BeliefTree {
     std::size_t clique;
     TableProjection projection;
   };
-  void add_potentials(std::span<const std::vector<double>> potentials);
-  double multiply_potentials(std::span<const std::vector<double>> potentials);
-  double multiply_balanced(std::span<const std::vector<double>> potentials);
-  static double exponentiate(std::span<double> cells);
-  double collect(bool remember);
+  using Tables = std::span<const std::vector<double>>;
+  template <class Action>
+  void for_cliques(WorkerTeam& team, Action action);
+  double exponentiate_potentials(Tables potentials, WorkerTeam& team);
+  void add_potentials(std::size_t clique, Tables potentials, CellRange range);
+  void multiply_potentials(std::size_t clique, CellRange range);
+  double exponentiate_balanced(std::size_t clique, Tables potentials, WorkerTeam& team);
+  double make_clique(std::size_t clique, Tables potentials, bool balanced, WorkerTeam& team);
+  void multiply_messages(std::size_t clique, CellRange range);
+  double collect(Tables potentials, bool balanced, WorkerTeam& team);
   void remember_message(std::size_t clique);
-  void distribute();
-  double calibrate_logarithms(std::span<const std::vector<double>> potentials);
+  void distribute(WorkerTeam& team);
+  double calibrate_logarithms(Tables potentials, WorkerTeam& team);
   void log_add_up(const TableProjection& projection, std::span<const double> large,
-                  std::span<double> small);
+                  std::span<double> small, WorkerTeam& team);
 
   std::vector<std::uint32_t> sizes_;
   JunctionTree tree_;
   std::vector<Place> places_;                      // of each potential
   std::vector<std::vector<std::size_t>> holders_;  // the potentials of each clique
-  std::vector<TableProjection> to_separator_;      // from each clique to the one with its parent
-  std::vector<TableProjection> from_parent_;       // and from its parent
+  std::vector<std::vector<std::size_t>> children_;
+  std::vector<TableProjection> to_separator_;  // from each clique to the one with its parent
+  std::vector<TableProjection> from_parent_;   // and from its parent
   std::vector<std::vector<double>> beliefs_;
   std::vector<std::vector<double>> separators_;
   std::vector<double> scales_;  // by which each message to a parent was divided
   // Logarithms of the messages to parents, up to a factor each; none as long as they are not
   // needed.
   std::vector<std::vector<double>> told_;
-  std::vector<double> factors_;  // scratch
-  std::vector<double> largest_;  // scratch
+  std::vector<std::vector<double>> exponentials_;  // of the potentials
+  std::vector<double> factors_;                    // scratch
+  std::vector<double> largest_;                    // scratch
 };
 
 }  // namespace shoal::synth

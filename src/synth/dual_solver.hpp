@@ -2,6 +2,8 @@
 // each cell, and a line search that halves the step until the function falls as promised.
 #pragma once
 
+#include "synth/worker_team.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -28,7 +30,8 @@ using Objective = std::function<double(std::span<const double> point, std::span<
 using Curvature = std::function<void(std::span<double> diagonal)>;
 
 // Moves `point` to where the gradient is small. A start without a finite value is given up for 0.
+// Ends at the same point for any number of threads in the team if the objective is the same.
 SolverResult minimise(const Objective& objective, const Curvature& curvature,
-                      std::vector<double>& point, const SolverOptions& options);
+                      std::vector<double>& point, const SolverOptions& options, WorkerTeam& team);
 
 }  // namespace shoal::synth

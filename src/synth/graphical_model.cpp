@@ -1,4 +1,5 @@
 #include "synth/belief_tree.hpp"
+#include "synth/cell_kernels.hpp"
 #include "synth/components.hpp"
 #include "synth/dual_solver.hpp"
 #include "synth/model_answers.hpp"
@@ -77,8 +78,8 @@ SolverOptions solver_options(const FitOptions& options, std::span<const Componen
 class Dual {
  public:
   Dual(BeliefTree& tree, std::span<const AttributeSet> largest, std::span<const Component> parts,
-       double total, const FitOptions& options)
-      : tree_(tree), parts_(parts), total_(total) {
+       double total, const FitOptions& options, WorkerTeam& team)
+      : tree_(tree), parts_(parts), total_(total), team_(team) {
     for (const AttributeSet set : largest) {
       const auto cells = static_cast<std::size_t>(data::cell_count(tree.sizes(), set));
       begins_.push_back(size_);
@@ -87,15 +88,19 @@ class Dual {
       marginals_.emplace_back(cells);
       size_ += cells;
     }
+    held_.resize(largest.size());
+    scratch_.resize(largest.size());
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const double ridge = weight_of(parts[p], total, options) / parts[p].precision;
-      shares_.push_back({ridge, std::vector<double>(parts[p].target.size())});
+      shares_.push_back({ridge, std::vector<double>(parts[p].target.size()), {}, {}});
       for (std::size_t holder = 0; holder < largest.size(); ++holder) {
         if (!parts[p].set.within(largest[holder])) continue;
         const TableProjection projection(tree.sizes(), largest[holder], parts[p].set);
         const double share = static_cast<double>(projection.small_cells()) /
                              static_cast<double>(projection.large_cells());
         ridges_[holder] += ridge * share * share;
+        shares_[p].links.push_back(links_.size());
+        held_[holder].push_back(links_.size());
         links_.push_back({p, holder, share, projection});
       }
     }
@@ -107,23 +112,11 @@ class Dual {
       const auto from = point.subspan(begins_[r], potentials_[r].size());
       std::copy(from.begin(), from.end(), potentials_[r].begin());
     }
-    double sum = total_ * tree_.calibrate(potentials_) + take_apart();
-    for (std::size_t r = 0; r < potentials_.size(); ++r) {
-      tree_.potential_marginal(r, marginals_[r]);
-      const double cells = static_cast<double>(potentials_[r].size());
-      double mean = 0;
-      for (std::size_t i = 0; i < potentials_[r].size(); ++i) {
-        gradient[begins_[r] + i] = total_ * (marginals_[r][i] - 1 / cells);
-        mean += potentials_[r][i];
-      }
-      sum -= total_ * mean / cells;
-    }
-    for (const Link& link : links_) {
-      scratch_ = shares_[link.part].theta;
-      for (double& pull : scratch_) pull *= link.share;
-      link.projection.add(scratch_,
-                          gradient.subspan(begins_[link.holder], potentials_[link.holder].size()));
-    }
+    double sum = total_ * tree_.calibrate(potentials_, team_);
+    sum += sum_over(shares_.size(), [&](std::size_t p) { return take_apart(p); });
+    sum += sum_over(potentials_.size(), [&](std::size_t r) {
+      return set_gradient(r, gradient.subspan(begins_[r], potentials_[r].size()));
+    });
     return sum;
   }
 
@@ -140,6 +133,8 @@ class Dual {
   struct Share {
     double ridge;
     std::vector<double> theta;  // then what it pulls at: ridge theta - target
+    std::vector<double> scratch;
+    std::vector<std::size_t> links;  // in ascending order
   };
   // That a part is within a largest set.
   struct Link {
@@ -149,38 +144,69 @@ class Dual {
     TableProjection projection;
   };
 
-  // Works out theta, and its terms of the sum; leaves the pulls.
-  double take_apart() {
-    for (Share& one : shares_) std::fill(one.theta.begin(), one.theta.end(), 0.0);
-    for (const Link& link : links_) {
-      std::vector<double>& theta = shares_[link.part].theta;
-      scratch_.resize(theta.size());
-      link.projection.add_up(potentials_[link.holder], scratch_);
-      for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += link.share * scratch_[i];
+  // The sum of independent terms, by their order whatever thread has worked them out.
+  template <class Term>
+  double sum_over(std::size_t many, Term term) {
+    terms_.resize(many);
+    if (pieces_of(static_cast<std::size_t>(tree_.cells())) > 1) {
+      team_.run(many, [&](std::size_t i) { terms_[i] = term(i); });
+    } else {
+      for (std::size_t i = 0; i < many; ++i) terms_[i] = term(i);
     }
+    return std::accumulate(terms_.begin(), terms_.end(), 0.0);
+  }
+
+  // Works out a part's theta, and its terms of the sum; leaves the pulls.
+  double take_apart(std::size_t p) {
+    Share& one = shares_[p];
+    std::fill(one.theta.begin(), one.theta.end(), 0.0);
+    one.scratch.resize(one.theta.size());
+    for (const std::size_t l : one.links) {
+      const Link& link = links_[l];
+      link.projection.add_up(potentials_[link.holder], one.scratch);
+      add_scaled(link.share, one.scratch, one.theta);
+    }
+    centre(tree_.sizes(), parts_[p].set, one.theta);
     double sum = 0;
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      Share& one = shares_[p];
-      centre(tree_.sizes(), parts_[p].set, one.theta);
-      for (std::size_t i = 0; i < one.theta.size(); ++i) {
-        const double theta = one.theta[i];
-        sum += theta * (one.ridge * theta / 2 - parts_[p].target[i]);
-        one.theta[i] = one.ridge * theta - parts_[p].target[i];
-      }
+    for (std::size_t i = 0; i < one.theta.size(); ++i) {
+      const double theta = one.theta[i];
+      sum += theta * (one.ridge * theta / 2 - parts_[p].target[i]);
+      one.theta[i] = one.ridge * theta - parts_[p].target[i];
     }
     return sum;
+  }
+
+  // Of the table of a largest set; gives what its mean adds to the sum.
+  double set_gradient(std::size_t r, std::span<double> gradient) {
+    tree_.potential_marginal(r, marginals_[r]);
+    const double cells = static_cast<double>(gradient.size());
+    double mean = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = total_ * (marginals_[r][i] - 1 / cells);
+      mean += potentials_[r][i];
+    }
+    for (const std::size_t l : held_[r]) {
+      const Link& link = links_[l];
+      scratch_[r] = shares_[link.part].theta;
+      for (double& pull : scratch_[r]) pull *= link.share;
+      link.projection.add(scratch_[r], gradient);
+    }
+    return -total_ * mean / cells;
   }
 
   BeliefTree& tree_;
   std::span<const Component> parts_;
   double total_;
+  WorkerTeam& team_;
   std::vector<std::size_t> begins_;  // of each largest set in a point
   std::vector<double> ridges_;       // roughly, of a single cell of each
   std::vector<std::vector<double>> potentials_;
   std::vector<std::vector<double>> marginals_;
   std::vector<Share> shares_;
   std::vector<Link> links_;
-  std::vector<double> scratch_;
+  std::vector<std::vector<std::size_t>> held_;  // the links of each largest set
+  std::vector<std::vector<double>> scratch_;    // of each
+  std::vector<double> terms_;
   std::size_t size_ = 0;
 };
 
@@ -243,12 +269,13 @@ GraphicalModel GraphicalModel::fit(std::vector<std::uint32_t> sizes,
       start ? carried_over(sizes, model.sets_, start->sets_, start->potentials_)
             : carried_over(sizes, model.sets_, {}, {});
   model.tree_ = std::make_unique<BeliefTree>(std::move(sizes), model.sets_);
-  Dual dual(*model.tree_, model.sets_, parts, model.total_, options);
+  WorkerTeam team(options.threads);
+  Dual dual(*model.tree_, model.sets_, parts, model.total_, options, team);
   const SolverResult result =
       minimise([&](std::span<const double> at,
                    std::span<double> gradient) { return dual.value(at, gradient); },
                [&](std::span<double> values) { dual.diagonal(values); }, point,
-               solver_options(options, parts, model.total_, point.size()));
+               solver_options(options, parts, model.total_, point.size()), team);
   model.report_ = {result.iterations, result.converged, result.promise};
   std::vector<double> gradient(point.size());
   dual.value(point, gradient);  // the tables of the point that was settled on

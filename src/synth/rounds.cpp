@@ -152,7 +152,9 @@ void Rounds::measure(AttributeSet set, double sigma, double choice_scale) {
 }
 
 void Rounds::fit(const FitOptions& options) {
-  model_ = GraphicalModel::fit(sizes(), measurements_, options, &model_);
+  FitOptions mine = options;
+  mine.threads = options_.threads;
+  model_ = GraphicalModel::fit(sizes(), measurements_, mine, &model_);
   steps_.back().fit_iterations = model_.report().iterations;
   report_progress();
 }

@@ -44,6 +44,8 @@ struct FitOptions {
   // Stop when the next step promises less than this fraction of a unit of log-likelihood for each
   // measured cell.
   double tolerance = 0.01;
+  // How many work on one fit; below 1 is 1. The model is the same, bit for bit, for any number.
+  int threads = 1;
 };
 
 // How well a model was fitted.

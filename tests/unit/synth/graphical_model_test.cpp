@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -148,6 +149,75 @@ TEST(BeliefTreeTest, OneTreeTakesOnePotentialAfterTheOther) {
       for (std::size_t i = 0; i < expected.size(); ++i) {
         EXPECT_NEAR(tree.belief(c)[i], expected[i], 1e-11) << apart;
       }
+    }
+  }
+}
+
+// Cliques of 96,000 and 76,800 cells, taken in pieces: the numbers are the same for any number of
+// threads, also where potentials contradict each other.
+TEST(BeliefTreeTest, IsTheSameForAnyNumberOfThreads) {
+  const std::vector<std::uint32_t> sizes = {40, 40, 60, 32, 5};
+  const std::vector<AttributeSet> sets = {AttributeSet::of({0, 1, 2}), AttributeSet::of({1, 2, 3}),
+                                          AttributeSet::of({1, 3}), AttributeSet::of({2, 4})};
+  test::SeededSource bits(8);
+  std::vector<std::vector<double>> potentials;
+  for (const AttributeSet set : sets) {
+    potentials.emplace_back(static_cast<std::size_t>(data::cell_count(sizes, set)));
+    for (double& cell : potentials.back()) cell = 20 * uniform(bits);
+  }
+  std::vector<std::vector<double>> contradictory = potentials;
+  for (std::size_t i = 0; i < contradictory[0].size(); ++i) {
+    contradictory[0][i] += 40 * static_cast<double>(i % 60);  // by column 2
+  }
+  for (std::size_t i = 0; i < contradictory[1].size(); ++i) {
+    contradictory[1][i] -= 40 * static_cast<double>(i / 32 % 60);
+  }
+  BeliefTree first(sizes, sets);
+  for (const int threads : {1, 2, 3}) {
+    WorkerTeam alone(1);
+    WorkerTeam team(threads);
+    BeliefTree tree(sizes, sets);
+    BeliefTree reference(sizes, sets);
+    ASSERT_GT(tree.belief(0).size(), std::size_t{1} << 16);
+    // Multiplied; as logarithms; balanced by what those left.
+    for (const auto* tables : {&potentials, &contradictory, &contradictory, &potentials}) {
+      const double constant = tree.calibrate(*tables, team);
+      EXPECT_EQ(constant, reference.calibrate(*tables, alone));
+      EXPECT_NEAR(constant, first.calibrate(potentials), 1e-8);  // the same density
+      for (std::size_t c = 0; c < tree.tree().cliques.size(); ++c) {
+        EXPECT_TRUE(std::ranges::equal(tree.belief(c), reference.belief(c)));
+        EXPECT_TRUE(std::ranges::equal(tree.separator(c), reference.separator(c)));
+        for (std::size_t i = 0; i < tree.belief(c).size(); ++i) {
+          ASSERT_NEAR(tree.belief(c)[i], first.belief(c)[i], 1e-11);
+        }
+      }
+    }
+  }
+}
+
+TEST(GraphicalModelTest, AFitIsTheSameForAnyNumberOfThreads) {
+  const std::vector<std::uint32_t> sizes = {40, 40, 60, 5};
+  test::SeededSource bits(9);
+  std::vector<NoisyMarginal> marginals;
+  for (const AttributeSet set :
+       {AttributeSet::of({0, 1, 2}), AttributeSet::of({2, 3}), AttributeSet::of({0})}) {
+    marginals.push_back({set, 3, {}});
+    for (std::int64_t i = 0; i < data::cell_count(sizes, set); ++i) {
+      marginals.back().counts.push_back(20 * uniform(bits) * uniform(bits));
+    }
+  }
+  FitOptions options;
+  options.max_iterations = 12;
+  const GraphicalModel one = GraphicalModel::fit(sizes, marginals, options);
+  ASSERT_GT(one.cells(), std::int64_t{1} << 16);
+  for (const int threads : {0, 2, 3}) {
+    options.threads = threads;
+    const GraphicalModel model = GraphicalModel::fit(sizes, marginals, options);
+    EXPECT_EQ(model.report().iterations, one.report().iterations);
+    EXPECT_EQ(model.report().promise, one.report().promise);
+    EXPECT_EQ(model.potentials(), one.potentials());
+    for (std::size_t c = 0; c < one.beliefs().tree().cliques.size(); ++c) {
+      EXPECT_TRUE(std::ranges::equal(model.beliefs().belief(c), one.beliefs().belief(c)));
     }
   }
 }

@@ -67,6 +67,9 @@ SolverOptions solver_options(const FitOptions& options, std::span<const Componen
   }
   const double unit = sum / all;
   solver.tolerance = options.tolerance * static_cast<double>(cells) * unit;
+  // Two vectors a pair: some 256 megabytes of them, and four pairs in any case.
+  constexpr std::size_t kPairCells = std::size_t{1} << 24;
+  solver.memory = std::clamp<std::size_t>(kPairCells / std::max<std::size_t>(cells, 1), 4, 12);
   return solver;
 }
 

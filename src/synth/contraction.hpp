@@ -1,5 +1,6 @@
 // Two tables multiplied where they share columns and added up over what is not kept, as a batched
-// matrix product. For answers that no clique of a model holds (model_answers.hpp).
+// matrix product. Tables are read and written where they are, without being rearranged but for a
+// block at a time. For answers that no clique of a model holds (model_answers.hpp).
 #pragma once
 
 #include <shoal/data/attribute_set.hpp>
@@ -18,5 +19,8 @@ struct ColumnTable {
 // The table over `kept` (columns of either) of the sums of a * b.
 ColumnTable contract(std::span<const std::uint32_t> sizes, const ColumnTable& a,
                      const ColumnTable& b, data::AttributeSet kept);
+// The same, with or without AVX2 whatever the processor has, for tests. The numbers are the same.
+ColumnTable contract(std::span<const std::uint32_t> sizes, const ColumnTable& a,
+                     const ColumnTable& b, data::AttributeSet kept, bool wide);
 
 }  // namespace shoal::synth

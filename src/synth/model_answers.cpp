@@ -6,41 +6,79 @@ namespace shoal::synth {
 
 using data::AttributeSet;
 
-// A leaf goes if its neighbour has all that it has of the set.
-std::vector<std::size_t> ModelAnswers::part_for(AttributeSet set) const {
-  const JunctionTree& tree = tree_.tree();
-  const std::size_t cliques = tree.cliques.size();
-  std::vector<std::size_t> children(cliques, 0);
-  std::vector<bool> in(cliques, true);
-  for (std::size_t c = 1; c < cliques; ++c) ++children[tree.parents[c]];
-  for (std::size_t c = cliques; c-- > 1;) {
-    if (children[c] > 0 || !(set & tree.cliques[c]).within(tree.separators[c])) continue;
-    in[c] = false;
-    --children[tree.parents[c]];
+namespace {
+
+// Of the messages that are kept: 32 megabytes.
+constexpr std::size_t kMaxKeptCells = std::size_t{1} << 22;
+
+}  // namespace
+
+ModelAnswers::ModelAnswers(const BeliefTree& tree) : tree_(tree) {
+  const JunctionTree& shape = tree.tree();
+  children_.resize(shape.cliques.size());
+  below_ = shape.cliques;
+  for (std::size_t c = shape.cliques.size(); c-- > 1;) {
+    const std::size_t parent = shape.parents[c];
+    children_[parent].push_back(c);
+    below_[parent] = below_[parent] | below_[c];
+    below_[c] = below_[c].without(shape.separators[c]);
   }
-  // What is left hangs together at the root, which may itself be a leaf that is not needed.
-  std::vector<std::size_t> part;
-  for (std::size_t c = 0; c < cliques; ++c) {
-    if (in[c]) part.push_back(c);
-  }
-  while (part.size() > 1) {
-    const std::size_t root = part[0];
-    const auto below = std::count_if(part.begin() + 1, part.end(),
-                                     [&](std::size_t c) { return tree.parents[c] == root; });
-    if (below != 1 || !(set & tree.cliques[root]).within(tree.separators[part[1]])) break;
-    part.erase(part.begin());
-  }
-  return part;
 }
 
-const ColumnTable& ModelAnswers::reduced(std::size_t clique, AttributeSet to) {
-  const auto [at, fresh] = reduced_.try_emplace({clique, to});
-  if (fresh) {
-    const TableProjection projection(tree_.sizes(), tree_.tree().cliques[clique], to);
-    at->second = {to, std::vector<double>(projection.small_cells())};
-    projection.add_up(tree_.belief(clique), at->second.cells);
+std::vector<std::size_t> ModelAnswers::asked_below(std::size_t clique, AttributeSet set) const {
+  std::vector<std::size_t> asked;
+  for (const std::size_t child : children_[clique]) {
+    if (!(set & below_[child]).empty()) asked.push_back(child);
   }
-  return at->second;
+  return asked;
+}
+
+ModelAnswers::Table ModelAnswers::reduced(std::size_t clique, AttributeSet to) {
+  Table& place = reduced_[{clique, to}];
+  if (!place) {
+    const TableProjection projection(tree_.sizes(), tree_.tree().cliques[clique], to);
+    ColumnTable table{to, std::vector<double>(projection.small_cells())};
+    projection.add_up(tree_.belief(clique), table.cells);
+    place = std::make_shared<const ColumnTable>(std::move(table));
+  }
+  return place;
+}
+
+ColumnTable ModelAnswers::joint(std::size_t clique, AttributeSet set, AttributeSet also) {
+  const JunctionTree& tree = tree_.tree();
+  const std::vector<std::size_t> asked = asked_below(clique, set);
+  AttributeSet needed = (set & tree.cliques[clique]) | also;
+  for (const std::size_t child : asked) needed = needed | tree.separators[child];
+  const Table own = reduced(clique, needed);
+  if (asked.empty()) return *own;
+  ColumnTable table;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    AttributeSet kept = set | also;
+    for (std::size_t later = i + 1; later < asked.size(); ++later) {
+      kept = kept | tree.separators[asked[later]];
+    }
+    const Table told = message(asked[i], set & below_[asked[i]]);
+    table = contract(tree_.sizes(), i == 0 ? *own : table, *told, kept);
+  }
+  return table;
+}
+
+ModelAnswers::Table ModelAnswers::message(std::size_t clique, AttributeSet set) {
+  if (const auto known = messages_.find({clique, set}); known != messages_.end()) {
+    return known->second;
+  }
+  const AttributeSet separator = tree_.tree().separators[clique];
+  ColumnTable table = joint(clique, set, separator);
+  std::vector<double> inverse(tree_.separator(clique).begin(), tree_.separator(clique).end());
+  for (double& cell : inverse) cell = cell > 1e-280 ? 1 / cell : 0;  // smaller ones overflow
+  TableProjection(tree_.sizes(), table.set, separator).multiply(inverse, table.cells);
+  const std::size_t cells = table.cells.size();
+  const auto result = std::make_shared<const ColumnTable>(std::move(table));
+  if (cells <= kMaxKeptCells - kept_cells_) {
+    kept_cells_ += cells;
+    messages_.emplace(Key{clique, set}, result);
+  }
+  return result;
 }
 
 std::vector<double> ModelAnswers::marginal(AttributeSet set) {
@@ -52,35 +90,15 @@ std::vector<double> ModelAnswers::marginal(AttributeSet set) {
       holder = c;
     }
   }
-  if (holder < tree.cliques.size()) return reduced(holder, set).cells;
-
-  const std::vector<std::size_t> part = part_for(set);
-  std::map<std::size_t, std::vector<ColumnTable>> messages;  // by the clique that receives them
-  for (std::size_t i = part.size(); i-- > 0;) {
-    const std::size_t c = part[i];
-    const AttributeSet upward = i == 0 ? AttributeSet() : tree.separators[c];
-    AttributeSet needed = (set & tree.cliques[c]) | upward;
-    std::vector<ColumnTable>& incoming = messages[c];
-    for (const ColumnTable& message : incoming) {
-      needed = needed | (message.set & tree.cliques[c]);
-    }
-    ColumnTable table = reduced(c, needed);
-    for (std::size_t m = 0; m < incoming.size(); ++m) {
-      AttributeSet kept = set | upward;
-      for (std::size_t later = m + 1; later < incoming.size(); ++later) {
-        kept = kept | (incoming[later].set & tree.cliques[c]);
-      }
-      table = contract(tree_.sizes(), table, incoming[m], kept);
-    }
-    incoming.clear();
-    if (i == 0) return table.cells;
-    // What goes up is conditional on the separator, which the parent's table has already.
-    std::vector<double> inverse(tree_.separator(c).begin(), tree_.separator(c).end());
-    for (double& cell : inverse) cell = cell > 1e-280 ? 1 / cell : 0;  // smaller ones overflow
-    TableProjection(tree_.sizes(), table.set, upward).multiply(inverse, table.cells);
-    messages[tree.parents[c]].push_back(std::move(table));
+  if (holder < tree.cliques.size()) return reduced(holder, set)->cells;
+  // The lowest clique such that what is asked is in it or below it.
+  std::size_t top = 0;
+  while (true) {
+    const std::vector<std::size_t> asked = asked_below(top, set);
+    if (asked.size() != 1 || !(set & tree.cliques[top]).within(tree.separators[asked[0]])) break;
+    top = asked[0];
   }
-  return {};
+  return std::move(joint(top, set, {}).cells);
 }
 
 }  // namespace shoal::synth

@@ -265,8 +265,10 @@ TEST(ModelAnswersTest, LongChainsAndStarsOfThreeBranches) {
   }
 }
 
+// Tables of any columns, those of both kept or not, with few cells next to each other and with
+// many.
 TEST(ContractionTest, IsASumOfProducts) {
-  const std::vector<std::uint32_t> sizes = {2, 3, 4, 2, 3};
+  const std::vector<std::uint32_t> sizes = {2, 9, 4, 3, 5, 8};
   test::SeededSource bits(2);
   const auto table = [&](AttributeSet set) {
     ColumnTable one{set,
@@ -274,19 +276,29 @@ TEST(ContractionTest, IsASumOfProducts) {
     for (double& cell : one.cells) cell = uniform(bits);
     return one;
   };
-  const ColumnTable a = table(AttributeSet::of({0, 2, 3}));
-  const ColumnTable b = table(AttributeSet::of({1, 2, 3, 4}));
-  const AttributeSet kept = AttributeSet::of({0, 3, 4});
-  const ColumnTable product = contract(sizes, a, b, kept);
-  ASSERT_EQ(product.set, kept);
-  std::vector<double> expected(product.cells.size());
-  for (std::size_t cell = 0; cell < 144; ++cell) {
-    const auto codes = codes_of(cell, sizes);
-    expected[project(codes, kept, sizes)] +=
-        a.cells[project(codes, a.set, sizes)] * b.cells[project(codes, b.set, sizes)];
+  for (int round = 0; round < 200; ++round) {
+    const ColumnTable a = table(AttributeSet(bits.next_bits(6)));
+    const ColumnTable b = table(AttributeSet(bits.next_bits(6)));
+    const AttributeSet both = a.set | b.set;
+    const AttributeSet kept = AttributeSet(bits.next_bits(6)) & both;
+    const ColumnTable product = contract(sizes, a, b, kept);
+    ASSERT_EQ(product.set, kept);
+    EXPECT_EQ(contract(sizes, a, b, kept, false).cells, product.cells);
+    std::vector<double> expected(product.cells.size());
+    std::vector<std::uint32_t> taken = sizes;  // columns of neither are summed over once
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+      if (!both.contains(j)) taken[j] = 1;
+    }
+    const auto cells = static_cast<std::size_t>(data::cell_count(sizes, both));
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const auto codes = codes_of(cell, taken);
+      expected[project(codes, kept, sizes)] +=
+          a.cells[project(codes, a.set, sizes)] * b.cells[project(codes, b.set, sizes)];
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(product.cells[i], expected[i], 1e-9);
+    }
   }
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(product.cells[i], expected[i], 1e-12);
 }
 
 // The conditions of the optimum: n p_r - y_r + w sigma^2 theta_r = 0, where the potentials that the

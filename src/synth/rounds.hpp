@@ -14,6 +14,9 @@ struct RoundSchedule {
   double rounds_per_column = 16;  // as many rounds would use up the budget if noise never shrank
 };
 
+// Of the last fit, which is the one that counts and has objectives of its own.
+inline constexpr int kLastIterations = 3000;
+
 // The state of such a method: what was measured, and the model of it.
 class Rounds {
  public:

@@ -25,7 +25,8 @@ std::vector<std::size_t> AttributeSet::members() const {
 
 std::int64_t cell_count(std::span<const std::uint32_t> sizes, AttributeSet set) {
   std::int64_t cells = 1;
-  for (const std::size_t column : set.members()) {
+  for (std::uint64_t rest = set.bits(); rest != 0; rest &= rest - 1) {
+    const auto column = static_cast<std::size_t>(std::countr_zero(rest));
     SHOAL_CHECK(column < sizes.size());
     if (__builtin_mul_overflow(cells, static_cast<std::int64_t>(sizes[column]), &cells)) {
       return std::numeric_limits<std::int64_t>::max();

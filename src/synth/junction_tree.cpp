@@ -1,6 +1,7 @@
 #include "synth/junction_tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace shoal::synth {
@@ -40,6 +41,9 @@ std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
 std::vector<AttributeSet> eliminate(std::span<const std::uint32_t> sizes,
                                     std::vector<AttributeSet> neighbours, Rule rule) {
   std::vector<AttributeSet> cliques;
+  std::vector<std::int64_t> cells(sizes.size());
+  std::vector<std::int64_t> fills(sizes.size());
+  std::uint64_t stale = ~std::uint64_t{0};  // of which columns both are to be worked out
   std::uint64_t left =
       sizes.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sizes.size()) - 1;
   while (left != 0) {
@@ -48,9 +52,12 @@ std::vector<AttributeSet> eliminate(std::span<const std::uint32_t> sizes,
     bool found = false;
     for (std::uint64_t rest = left; rest != 0; rest &= rest - 1) {
       const auto column = static_cast<std::size_t>(std::countr_zero(rest));
-      const std::int64_t cells = data::cell_count(sizes, neighbours[column]);
-      const std::int64_t fill = missing_edges(neighbours, column);
-      const auto cost = rule == Rule::least_cells ? std::pair{cells, fill} : std::pair{fill, cells};
+      if ((stale >> column & 1) != 0) {
+        cells[column] = data::cell_count(sizes, neighbours[column]);
+        fills[column] = missing_edges(neighbours, column);
+      }
+      const auto cost = rule == Rule::least_cells ? std::pair{cells[column], fills[column]}
+                                                  : std::pair{fills[column], cells[column]};
       if (!found || cost < least) {
         found = true;
         least = cost;
@@ -62,8 +69,12 @@ std::vector<AttributeSet> eliminate(std::span<const std::uint32_t> sizes,
                                      [&](AttributeSet one) { return clique.within(one); });
     if (!covered) cliques.push_back(clique);
     const AttributeSet gone = AttributeSet::single(best);
-    for (const std::size_t other : clique.without(gone).members()) {
+    // Who has a neighbour whose neighbours change has another fill.
+    stale = 0;
+    for (std::uint64_t rest = clique.without(gone).bits(); rest != 0; rest &= rest - 1) {
+      const auto other = static_cast<std::size_t>(std::countr_zero(rest));
       neighbours[other] = (neighbours[other] | clique).without(gone);
+      stale |= neighbours[other].bits();
     }
     left &= ~gone.bits();
   }

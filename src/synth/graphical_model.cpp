@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -92,19 +93,25 @@ class Dual {
       size_ += cells;
     }
     held_.resize(largest.size());
-    scratch_.resize(largest.size());
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const double ridge = weight_of(parts[p], total, options) / parts[p].precision;
-      shares_.push_back({ridge, std::vector<double>(parts[p].target.size()), {}, {}});
+      shares_.push_back({ridge, std::vector<double>(parts[p].target.size()), {}});
       for (std::size_t holder = 0; holder < largest.size(); ++holder) {
         if (!parts[p].set.within(largest[holder])) continue;
-        const TableProjection projection(tree.sizes(), largest[holder], parts[p].set);
-        const double share = static_cast<double>(projection.small_cells()) /
-                             static_cast<double>(projection.large_cells());
+        const double share = static_cast<double>(parts[p].target.size()) /
+                             static_cast<double>(potentials_[holder].size());
         ridges_[holder] += ridge * share * share;
+        const std::size_t via = smallest_above(p, holder);
+        const AttributeSet above = via < kNone ? parts[links_[via].part].set : largest[holder];
         shares_[p].links.push_back(links_.size());
         held_[holder].push_back(links_.size());
-        links_.push_back({p, holder, share, projection});
+        links_.push_back({p,
+                          holder,
+                          share,
+                          via,
+                          above == parts[p].set,
+                          TableProjection(tree.sizes(), above, parts[p].set),
+                          {}});
       }
     }
   }
@@ -116,9 +123,10 @@ class Dual {
       std::copy(from.begin(), from.end(), potentials_[r].begin());
     }
     double sum = total_ * tree_.calibrate(potentials_, team_);
+    sum += sum_over(potentials_.size(), [&](std::size_t r) { return add_up_links(r); });
     sum += sum_over(shares_.size(), [&](std::size_t p) { return take_apart(p); });
-    sum += sum_over(potentials_.size(), [&](std::size_t r) {
-      return set_gradient(r, gradient.subspan(begins_[r], potentials_[r].size()));
+    for_each(potentials_.size(), [&](std::size_t r) {
+      set_gradient(r, gradient.subspan(begins_[r], potentials_[r].size()));
     });
     return sum;
   }
@@ -135,27 +143,63 @@ class Dual {
  private:
   struct Share {
     double ridge;
-    std::vector<double> theta;  // then what it pulls at: ridge theta - target
-    std::vector<double> scratch;
+    std::vector<double> theta;       // then what it pulls at: ridge theta - target
     std::vector<std::size_t> links;  // in ascending order
   };
-  // That a part is within a largest set.
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  // That a part is within a largest set. Parts come by descending size, so what is added up for a
+  // larger part of the same set is there to be added up further: pairs of the set take its whole
+  // table, single columns only that of a pair. Back to the set, the same way.
   struct Link {
     std::size_t part;
     std::size_t holder;
-    double share;  // of the holder's cells
-    TableProjection projection;
+    double share;                // of the holder's cells
+    std::size_t via;             // the link that it is added up from; none: the holder's table
+    bool whole;                  // the part is the set
+    TableProjection projection;  // from there
+    std::vector<double> table;   // sums of the holder's cells, then the pull on each; none if whole
   };
+
+  // The link of a larger part of the same set that has the fewest cells.
+  std::size_t smallest_above(std::size_t part, std::size_t holder) const {
+    std::size_t best = kNone;
+    for (const std::size_t l : held_[holder]) {
+      const Component& other = parts_[links_[l].part];
+      if (links_[l].whole || !parts_[part].set.within(other.set)) continue;
+      if (best == kNone || other.target.size() < parts_[links_[best].part].target.size()) best = l;
+    }
+    return best;
+  }
+
+  // For all parts of a largest set; gives what its mean adds to the sum.
+  double add_up_links(std::size_t r) {
+    for (const std::size_t l : held_[r]) {
+      Link& link = links_[l];
+      if (link.whole) continue;
+      link.table.resize(link.projection.small_cells());
+      link.projection.add_up(link.via == kNone ? potentials_[r] : links_[link.via].table,
+                             link.table);
+    }
+    const double mean = std::accumulate(potentials_[r].begin(), potentials_[r].end(), 0.0) /
+                        static_cast<double>(potentials_[r].size());
+    return -total_ * mean;
+  }
+
+  // Calls action(i) for all i, which are independent of each other.
+  template <class Action>
+  void for_each(std::size_t many, Action action) {
+    if (pieces_of(static_cast<std::size_t>(tree_.cells())) > 1) {
+      team_.run(many, action);
+    } else {
+      for (std::size_t i = 0; i < many; ++i) action(i);
+    }
+  }
 
   // The sum of independent terms, by their order whatever thread has worked them out.
   template <class Term>
   double sum_over(std::size_t many, Term term) {
     terms_.resize(many);
-    if (pieces_of(static_cast<std::size_t>(tree_.cells())) > 1) {
-      team_.run(many, [&](std::size_t i) { terms_[i] = term(i); });
-    } else {
-      for (std::size_t i = 0; i < many; ++i) terms_[i] = term(i);
-    }
+    for_each(many, [&](std::size_t i) { terms_[i] = term(i); });
     return std::accumulate(terms_.begin(), terms_.end(), 0.0);
   }
 
@@ -163,11 +207,9 @@ class Dual {
   double take_apart(std::size_t p) {
     Share& one = shares_[p];
     std::fill(one.theta.begin(), one.theta.end(), 0.0);
-    one.scratch.resize(one.theta.size());
     for (const std::size_t l : one.links) {
       const Link& link = links_[l];
-      link.projection.add_up(potentials_[link.holder], one.scratch);
-      add_scaled(link.share, one.scratch, one.theta);
+      add_scaled(link.share, link.whole ? potentials_[link.holder] : link.table, one.theta);
     }
     centre(tree_.sizes(), parts_[p].set, one.theta);
     double sum = 0;
@@ -179,22 +221,24 @@ class Dual {
     return sum;
   }
 
-  // Of the table of a largest set; gives what its mean adds to the sum.
-  double set_gradient(std::size_t r, std::span<double> gradient) {
+  // Of the table of a largest set.
+  void set_gradient(std::size_t r, std::span<double> gradient) {
     tree_.potential_marginal(r, marginals_[r]);
-    const double cells = static_cast<double>(gradient.size());
-    double mean = 0;
+    const double uniform = 1 / static_cast<double>(gradient.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = total_ * (marginals_[r][i] - 1 / cells);
-      mean += potentials_[r][i];
+      gradient[i] = total_ * (marginals_[r][i] - uniform);
     }
     for (const std::size_t l : held_[r]) {
-      const Link& link = links_[l];
-      scratch_[r] = shares_[link.part].theta;
-      for (double& pull : scratch_[r]) pull *= link.share;
-      link.projection.add(scratch_[r], gradient);
+      std::vector<double>& table = links_[l].table;
+      std::fill(table.begin(), table.end(), 0.0);
+      add_scaled(links_[l].share, shares_[links_[l].part].theta,
+                 links_[l].whole ? gradient : table);
     }
-    return -total_ * mean / cells;
+    for (auto l = held_[r].rbegin(); l != held_[r].rend(); ++l) {
+      const Link& link = links_[*l];
+      if (link.whole) continue;
+      link.projection.add(link.table, link.via == kNone ? gradient : links_[link.via].table);
+    }
   }
 
   BeliefTree& tree_;
@@ -208,7 +252,6 @@ class Dual {
   std::vector<Share> shares_;
   std::vector<Link> links_;
   std::vector<std::vector<std::size_t>> held_;  // the links of each largest set
-  std::vector<std::vector<double>> scratch_;    // of each
   std::vector<double> terms_;
   std::size_t size_ = 0;
 };

@@ -46,17 +46,20 @@ void write_all(int fd, std::string_view contents, const std::filesystem::path& p
 
 std::ifstream open_for_reading(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("there is no file {}; check the name", path.string()));
-  }
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} is a folder; name a file", path.string()));
   }
+  // Not looked for first: another process may move it between a look and the opening.
+  errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail("read", path, errno);
-  return stream;
+  if (stream) return stream;
+  const int error = errno;
+  if (error == ENOENT || error == ENOTDIR) {
+    throw Error(ErrorCode::not_found,
+                fmt::format("there is no file {}; check the name", path.string()));
+  }
+  fail("read", path, error);
 }
 
 }  // namespace

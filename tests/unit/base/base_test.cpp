@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <thread>
 
 namespace shoal {
 namespace {
@@ -137,6 +138,26 @@ TEST_F(Files, ErrorsHaveTheirCode) {
             ErrorCode::io);
   EXPECT_EQ(code_of([&] { write_file_durably("/dev/full/x", "x", IfExists::replace); }),
             ErrorCode::io);
+}
+
+// Whoever reads a file that others move away and back gets all of it, or that there is none.
+TEST_F(Files, MayBeMovedWhileTheyAreRead) {
+  const std::filesystem::path here = folder_ / "here";
+  const std::filesystem::path there = folder_ / "there";
+  write_file_durably(here, "whole", IfExists::refuse);
+  std::jthread mover([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::filesystem::rename(here, there);
+      std::filesystem::rename(there, here);
+    }
+  });
+  for (int i = 0; i < 20000; ++i) {
+    try {
+      ASSERT_EQ(read_file(here), "whole");
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::not_found) << error.what();
+    }
+  }
 }
 
 TEST_F(Files, TheOwnersLogIsTheOwnersAlone) {

@@ -31,6 +31,8 @@ constexpr std::uintptr_t kAhead = 4096;
 
 SHOAL_AVX2 inline void ask_for(const double* values) {
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(values) + kAhead;
+  // Adding to a pointer must not lead so far beyond the end.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0);
 }
 

@@ -96,17 +96,17 @@ BinomialLossWalk::BinomialLossWalk(const BinomialLoss& law, std::int64_t index, 
 // (five at most, for weight_), and nothing here is near underflow, as every number is at least the
 // gap (2^-1073 or more) times a weight, and weights lie between 2^-8000 and 2^4200.
 void BinomialLossWalk::step() {
-  constexpr long double down = 1 - 4 * range_detail::Limits::epsilon();
-  constexpr long double up = 1 + 4 * range_detail::Limits::epsilon();
+  constexpr long double kDown = 1 - 4 * range_detail::Limits::epsilon();
+  constexpr long double kUp = 1 + 4 * range_detail::Limits::epsilon();
   const long double factor =
       static_cast<long double>(law_.trials - at_) / static_cast<long double>(at_ + 1);
-  above_ = {(above_.low + law_.gap.low * weighted_.low) * down,
-            (above_.high + law_.gap.high * weighted_.high) * up};
-  weight_ = {weight_.low * (factor * law_.odds.low) * down,
-             weight_.high * (factor * law_.odds.high) * up};
-  weighted_ = {(weight_.low + law_.ratio.low * weighted_.low) * down,
-               (weight_.high + law_.ratio.high * weighted_.high) * up};
-  total_ = {(total_.low + weight_.low) * down, (total_.high + weight_.high) * up};
+  above_ = {(above_.low + law_.gap.low * weighted_.low) * kDown,
+            (above_.high + law_.gap.high * weighted_.high) * kUp};
+  weight_ = {weight_.low * (factor * law_.odds.low) * kDown,
+             weight_.high * (factor * law_.odds.high) * kUp};
+  weighted_ = {(weight_.low + law_.ratio.low * weighted_.low) * kDown,
+               (weight_.high + law_.ratio.high * weighted_.high) * kUp};
+  total_ = {(total_.low + weight_.low) * kDown, (total_.high + weight_.high) * kUp};
   ++at_;
   if (total_.high > kScaleLimit) rescale();
 }

@@ -76,8 +76,9 @@ TiltedLaw tilt_law(const LatticeLaw& law, double tilt) {
   }
   result.mean = mean;
   result.log_moment = largest + std::log(sum);
+  const std::size_t additions = law.mass.size() / kBlock + kBlock;  // into one sum
   result.error = kRounding * (16 + 4 * exponent_error / sum + 4 * std::abs(largest) +
-                              static_cast<double>(law.mass.size() / kBlock + kBlock) + 64);
+                              static_cast<double>(additions) + 64);
   return result;
 }
 

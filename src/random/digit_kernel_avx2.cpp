@@ -3,6 +3,8 @@
 #include "random/avx2_tree.hpp"
 #include "random/digit_law.hpp"
 
+#include <algorithm>
+
 namespace shoal::random {
 
 #if defined(__x86_64__)
@@ -75,7 +77,7 @@ bool digit_groups_avx2(const DigitTables& tables, const std::uint32_t* words,
                        std::size_t group_words, std::size_t groups, std::int64_t* values,
                        std::uint8_t* ambiguous) {
   return avx2::with_levels(tables.top_levels, [&]<int Levels>() {
-    constexpr int kLevels = Levels < 5 ? Levels : 5;  // there are at most 31 thresholds
+    constexpr int kLevels = std::min(Levels, 5);  // there are at most 31 thresholds
     switch (tables.kind) {
       case LaplaceKind::geometric:
         return draw_groups<LaplaceKind::geometric, kLevels>(tables, words, group_words, groups,

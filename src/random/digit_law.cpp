@@ -118,7 +118,7 @@ Enclosure DigitLaw::sign_threshold(std::size_t k, int precision) const {
         exp_minus(numeric::enclose_ratio(scale_.denominator, scale_.numerator, precision));
     return divide(q, add(numeric::enclose_dyadic(1, 0, precision), q));
   }
-  const Enclosure not_zero = exp_minus(
+  Enclosure not_zero = exp_minus(
       numeric::enclose_ratio(scale_.denominator, BigInt(scale_.numerator) * 2, precision));
   if (k == 1) return not_zero;
   return {not_zero.low / 2, not_zero.high / 2 + 1, precision};

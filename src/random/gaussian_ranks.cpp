@@ -87,7 +87,7 @@ void GaussianRanks::set_up(DyadicScale t) {
     weights.next();
   }
   const UInt128 beyond = weights.weight().units + weights.weight().error;
-  const Divisor whole({sum.low, sum.high + multiplicity_ * kRestFactor * beyond});
+  const Divisor whole({sum.low, sum.high + UInt128{multiplicity_} * kRestFactor * beyond});
   std::size_t k = 0;
   do {
     SHOAL_CHECK(k < kMaxRanks && k <= last);

@@ -63,7 +63,7 @@ __attribute__((target("avx2,fma"))) bool judge(const TrialTables& tables,
   const __m128i up = _mm_cvtsi32_si128(tables.lambda_bits);
   const __m128i down = _mm_cvtsi32_si128(52 - tables.lambda_bits);
   const __m128i drop = _mm_cvtsi32_si128(tables.drop);
-  const __m256i half_step = _mm256_set1_epi64x((1ll << tables.drop) >> 1);
+  const __m256i half_step = _mm256_set1_epi64x((1LL << tables.drop) >> 1);
   unsigned any = 0;
   words += tables.rank_words * kLanes;
   for (std::size_t g = 0; g < groups; ++g, words += tables.words * kLanes) {
@@ -73,7 +73,7 @@ __attribute__((target("avx2,fma"))) bool judge(const TrialTables& tables,
       std::int64_t* place = values + g * kLanes + 4 * static_cast<std::size_t>(half);
       const __m256i h = load(place);
       const __m256i lambda_words = Wide
-                                       ? load(words + kLanes + 8 * half)
+                                       ? load(words + kLanes + 8 * static_cast<std::size_t>(half))
                                        : _mm256_cvtepu32_epi64(half_of(load(words + kLanes), half));
       const __m256i first_digits =
           Wide ? _mm256_srli_epi64(lambda_words, 12) : _mm256_slli_epi64(lambda_words, 20);
@@ -148,7 +148,7 @@ __attribute__((target("avx2,fma"))) std::size_t keep_accepted_avx2(const std::in
     for (unsigned half = 0; half < 2; ++half) {
       const unsigned part = mask >> (4 * half) & 15u;
       const __m256i lanes = load(kKeep.lanes[part].data());
-      store(to + kept, _mm256_permutevar8x32_epi32(load(values + 4 * half), lanes));
+      store(to + kept, _mm256_permutevar8x32_epi32(load(values + std::size_t{4} * half), lanes));
       kept += static_cast<std::size_t>(__builtin_popcount(part));
     }
   }

@@ -16,8 +16,11 @@ using data::AttributeSet;
 
 namespace {
 
-// Tables whose largest cell is above this lose none that matters: numbers reach down to 1e-308.
-constexpr double kLeast = 1e-150;
+// Message entries below this are lost: numbers reach down to 1e-308, and what is divided by a
+// smaller one overflows.
+constexpr double kLeast = 1e-280;
+// Of all probability, what may be lost.
+constexpr double kMostLost = 1e-15;
 
 // To a largest cell of one; gives the logarithm of what it was, which is not finite if there is
 // none.
@@ -44,6 +47,7 @@ BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const Attribu
   children_.resize(cliques);
   for (std::size_t c = cliques; c-- > 1;) children_[tree_.parents[c]].push_back(c);
   scales_.resize(cliques, 1.0);
+  lost_.resize(cliques);
   for (std::size_t c = 0; c < cliques; ++c) {
     const AttributeSet separator = tree_.separators[c];
     to_separator_.emplace_back(sizes_, tree_.cliques[c], separator);
@@ -176,8 +180,18 @@ double BeliefTree::make_clique(std::size_t clique, Tables potentials, bool balan
   return largest;
 }
 
+// What is lost of a clique's message, at most, in any of its entries and before it is scaled: all
+// that was multiplied was at most one, so what each factor lacks adds up.
+double BeliefTree::lost_in(std::size_t clique) const {
+  double lost = kLeast;
+  for (const std::size_t child : children_[clique]) lost += lost_[child];
+  return lost * static_cast<double>(beliefs_[clique].size()) /
+         static_cast<double>(separators_[clique].size());
+}
+
 // Towards the root: children come after their parents, so backwards. Each message is scaled to a
-// largest value of one. Not finite where so little is left that cells are lost.
+// largest value of one. Not finite where so little is left that what was lost may matter: a message
+// that a parent has little use for is scaled up there, and what it lacks with it.
 double BeliefTree::collect(Tables potentials, bool balanced, WorkerTeam& team) {
   double shift = balanced ? 0 : exponentiate_potentials(potentials, team);
   for (std::size_t c = beliefs_.size(); std::isfinite(shift) && c-- > 1;) {
@@ -187,13 +201,14 @@ double BeliefTree::collect(Tables potentials, bool balanced, WorkerTeam& team) {
     if (!(largest > kLeast)) return std::numeric_limits<double>::quiet_NaN();
     for (double& cell : separators_[c]) cell /= largest;
     scales_[c] = largest;
+    lost_[c] = lost_in(c) / largest;
     shift += std::log(largest);
   }
   if (!std::isfinite(shift)) return shift;
   shift += make_clique(0, potentials, balanced, team);
   to_separator_[0].add_up(beliefs_[0], separators_[0], team);
   const double total = separators_[0][0];
-  if (!(total > kLeast)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(lost_in(0) < kMostLost * total)) return std::numeric_limits<double>::quiet_NaN();
   for_pieces(beliefs_[0].size(), team, [&](CellRange range) {
     for (std::size_t i = range.begin; i < range.end; ++i) beliefs_[0][i] /= total;
   });
@@ -223,7 +238,7 @@ void BeliefTree::distribute(WorkerTeam& team) {
       for (std::size_t i = range.begin; i < range.end; ++i) {
         const double marginal = ratio[i];
         const double message = separator[i] * scale;
-        ratio[i] = message > 1e-280 ? marginal / message : 0;  // smaller ones overflow
+        ratio[i] = message > kLeast ? marginal / message : 0;
         separator[i] = marginal;
       }
     });

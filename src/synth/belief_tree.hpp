@@ -2,10 +2,10 @@
 // exp(sum of potentials), each a table of logarithms over a set of columns.
 //
 // Potentials are exponentiated, each scaled to a largest cell of one; from there on tables are only
-// multiplied and added up. A cell that underflows has probability below 1e-150 of its table's
-// largest, and counts as none. Potentials that contradict each other by more than that would leave
-// tables of nothing: then all is done again with logarithms, which takes longer and always
-// succeeds. From then on cliques are balanced by what they told each other the last time.
+// multiplied and added up. What underflows counts as none, and what that may take from the density
+// is bounded as messages are sent. Where potentials contradict each other so far that it may
+// matter, all is done again with logarithms, which takes longer and always succeeds. From then on
+// cliques are balanced by what they told each other the last time.
 //
 // Each clique is made in one go, a range of its cells at a time: its potentials, then the messages
 // of its children. Ranges of large cliques are the pieces of a team's work.
@@ -59,6 +59,7 @@ class BeliefTree {
   double exponentiate_balanced(std::size_t clique, Tables potentials, WorkerTeam& team);
   double make_clique(std::size_t clique, Tables potentials, bool balanced, WorkerTeam& team);
   void multiply_messages(std::size_t clique, CellRange range);
+  double lost_in(std::size_t clique) const;
   double collect(Tables potentials, bool balanced, WorkerTeam& team);
   void remember_message(std::size_t clique);
   void distribute(WorkerTeam& team);
@@ -76,6 +77,7 @@ class BeliefTree {
   std::vector<std::vector<double>> beliefs_;
   std::vector<std::vector<double>> separators_;
   std::vector<double> scales_;  // by which each message to a parent was divided
+  std::vector<double> lost_;    // what an entry of the scaled message lacks at most
   // Logarithms of the messages to parents, up to a factor each; none as long as they are not
   // needed.
   std::vector<std::vector<double>> told_;

@@ -94,7 +94,8 @@ Bounds normaliser(const Parameters& p) {
   }
   const double last = std::ceil(9 * p.sigma) + 1;
   Bounds half{0, tail_up(p, last + 1)};
-  for (double x = last; x > 0; --x) {
+  for (auto count = static_cast<int>(last); count > 0; --count) {
+    const double x = count;
     half.down = add_down(half.down, weight_down(p, x));
     half.up = add_up(half.up, weight_up(p, x));
   }

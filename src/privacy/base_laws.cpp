@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -66,7 +67,9 @@ LawPointer discrete_laplace_law(double scale, double steps, std::optional<Sampli
   std::vector<PairAtom> pairs;
   pairs.push_back({steps / scale, 1 / all, std::exp(-steps / scale) / all});
   pairs.push_back({-steps / scale, std::exp(-steps / scale) / all, 1 / all});
-  for (double x = 1; x < steps; ++x) {
+  const auto between = static_cast<int>(std::ceil(steps));
+  for (int count = 1; count < between; ++count) {
+    const double x = count;
     pairs.push_back({(2 * x - steps) / scale, point * std::exp(-(steps - x) / scale),
                      point * std::exp(-x / scale)});
   }
@@ -90,7 +93,8 @@ Component discrete_laplace_laws(double scale, double steps) {
   std::vector<Atom> lower = upper;
   const double block = std::ceil(steps / kLargestSummedSteps);
   const double width = 2 * (block - 1) / scale;
-  for (double first = 1; first < steps; first += block) {
+  for (int index = 0; 1 + index * block < steps; ++index) {
+    const double first = 1 + index * block;
     const double last = std::min(first + block - 1, steps - 1);
     const double sum = -std::expm1(-(last - first + 1) / scale) / all;
     const double with = std::exp(-(steps - last) / scale) * sum;
@@ -115,11 +119,13 @@ LawPointer discrete_gaussian_law(double sigma, double steps, std::optional<Sampl
   // 30 standard deviations; what is beyond, less than e^-449, is at infinity.
   constexpr double kReach = 30;
   const double last = std::ceil(kReach * sigma);
+  const auto end = static_cast<std::int64_t>(last);
   const auto weight = [&](double x) { return std::exp(-x / sigma * (x / sigma) / 2); };
   double total = 1;
-  for (double x = 1; x <= last; ++x) total += 2 * weight(x);
+  for (std::int64_t x = 1; x <= end; ++x) total += 2 * weight(static_cast<double>(x));
   std::vector<PairAtom> pairs;
-  for (double x = -last; x <= last + steps; ++x) {
+  for (std::int64_t index = -end; index <= end + static_cast<std::int64_t>(steps); ++index) {
+    const auto x = static_cast<double>(index);
     pairs.push_back({(2 * x - steps) * steps / (2 * sigma * sigma), weight(x - steps) / total,
                      weight(x) / total});
   }

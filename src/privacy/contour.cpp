@@ -289,7 +289,8 @@ std::optional<LogBounds> Contour::log_delta(double epsilon, double work) {
   double log_cut = 0;
   double period = (std::max(0.0, -log_estimate) + 27) / c;
   const auto too_much = [&] { return !(frequency * period / (2 * kPi) * nodes() <= work); };
-  for (double before = 0;; before = log_cut) {
+  for (;;) {
+    const double before = log_cut;
     if (too_much() || !reliable()) return std::nullopt;
     if (frequency > largest_frequency_) {
       prepare(c, 1.3 * frequency);

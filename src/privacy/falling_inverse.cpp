@@ -58,27 +58,32 @@ double certified_root_near(const FallingFunction& f, double target, double highe
   return root_near(itself, std::log(target), highest, tolerance / 16);
 }
 
+// Tries ever wider steps away from a root, until one is enough.
+template <typename Try>
+void widen(double tolerance, const Try& enough) {
+  double width = tolerance / 2;
+  while (width < 1 && !enough(width)) width *= 4;
+}
+
 }  // namespace
 
 Bounds falling_inverse(const FallingFunction& f, double target, double highest, double tolerance) {
   if (f.bounds(0).upper <= target) return {0, 0};
   const double root = certified_root_near(f, target, highest, tolerance);
   Bounds result{0, highest};
-  for (double width = tolerance / 2; width < 1; width *= 4) {
+  widen(tolerance, [&](double width) {
     const double x = root * (1 + width) + 0x1p-1000;
-    if (!(x < highest)) break;
-    if (f.bounds(x).upper <= target) {
-      result.upper = x;
-      break;
-    }
-  }
-  for (double width = tolerance / 2; width < 1; width *= 4) {
+    const bool beyond = !(x < highest);
+    if (!beyond && !(f.bounds(x).upper <= target)) return false;
+    if (!beyond) result.upper = x;
+    return true;
+  });
+  widen(tolerance, [&](double width) {
     const double x = root * (1 - width);
-    if (f.bounds(x).lower > target) {
-      result.lower = x;
-      break;
-    }
-  }
+    if (!(f.bounds(x).lower > target)) return false;
+    result.lower = x;
+    return true;
+  });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace shoal::privacy {
 namespace {
@@ -210,7 +211,10 @@ LatticePair put_on_lattice(const LossLaw& law, double step, double anchor, doubl
   const double first = std::floor(lowest + rounding);
   const double last = std::max(first + 1, std::ceil(highest - rounding));
   std::vector<double> boundaries;
-  for (double index = first; index <= last; ++index) boundaries.push_back(anchor + step * index);
+  const auto cells = static_cast<std::int64_t>(last - first);
+  for (std::int64_t cell = 0; cell <= cells; ++cell) {
+    boundaries.push_back(anchor + step * (first + static_cast<double>(cell)));
+  }
   const CellShares shares = law.split(boundaries);
   LatticePair pair{upper_law(shares, law.infinite()), lower_law(shares, step)};
   for (LatticeLaw* side : {&pair.upper, &pair.lower}) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -207,8 +208,9 @@ NodeTable MixtureLaw::nodes(double largest_tilt, double largest_frequency, doubl
   table.step = step;
   const double log_step = std::log(step) - kLogRootTwoPi;
   double largest = -kInfinity;
-  for (double index = std::floor(low / step);; ++index) {
-    const double x = index * step;
+  const double first = std::floor(low / step);
+  for (std::int64_t index = 0;; ++index) {
+    const double x = (first + static_cast<double>(index)) * step;
     const double above = with_.log_ratio(x, mu_);
     const double below = without_.log_ratio(x, mu_);
     table.place.push_back(x);

@@ -1,20 +1,16 @@
 #include "synth/adaptive_rounds.hpp"
 
-#include <cmath>
+#include "synth/noise_penalty.hpp"
+
 #include <utility>
 
 namespace shoal::synth {
-namespace {
 
 using data::AttributeSet;
 
-// Of a standard normal number's absolute value.
-const double kMeanAbsolute = std::sqrt(2 / 3.14159265358979323846);
-
-}  // namespace
-
 Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& workload,
-                          const MethodOptions& options, const RoundSchedule& schedule) {
+                          const MethodOptions& options, Penalty penalty, LastFit last_fit) {
+  const RoundSchedule schedule;
   Rounds rounds(curator, workload, options);
   const double columns = static_cast<double>(curator.sizes().size());
   const double planned = schedule.rounds_per_column * columns;
@@ -38,16 +34,21 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
         static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) * share);
     const std::vector<Candidate> fitting = rounds.that_fit(limit);
     std::vector<AttributeSet> sets;
-    std::vector<double> penalties;
-    for (const Candidate& candidate : fitting) {
-      sets.push_back(candidate.set);
-      penalties.push_back(kMeanAbsolute * sigma *
-                          static_cast<double>(data::cell_count(rounds.sizes(), candidate.set)));
-    }
+    for (const Candidate& candidate : fitting) sets.push_back(candidate.set);
     const auto expected = rounds.model().marginals(sets, options.threads);
+    std::vector<double> penalties;
+    for (const std::vector<double>& table : expected) {
+      penalties.push_back(penalty == Penalty::noise
+                              ? noise_norm(static_cast<double>(table.size()), sigma)
+                              : kept_noise_norm(table, sigma));
+    }
     const std::size_t chosen = rounds.choose(fitting, expected, penalties, epsilon);
     rounds.measure(sets[chosen], sigma, rounds.last_scale());
-    rounds.fit(last ? options.final_fit : options.fit);
+    if (last && last_fit == LastFit::with_prior) {
+      rounds.fit_with_prior(options.final_fit);
+    } else {
+      rounds.fit(last ? options.final_fit : options.fit);
+    }
     const std::vector<double> now = rounds.model().marginal(sets[chosen]);
     if (distance(now, expected[chosen]) <= penalties[chosen]) round *= 4;  // half the noise
   }

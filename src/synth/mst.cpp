@@ -63,7 +63,7 @@ Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options) {
     rounds.measure(AttributeSet::single(j), rounds.sigma_for(third / static_cast<double>(columns)),
                    0);
   }
-  rounds.fit(options.fit);
+  rounds.fit_with_prior(options.fit);
   // Scores are of the model of independent columns throughout, as published.
   std::vector<AttributeSet> pairs;
   for (const WorkloadMarginal& one : all_marginals(columns, 2)) pairs.push_back(one.set);
@@ -90,7 +90,7 @@ Synthesis mst(release::MarginalCurator& curator, const MethodOptions& options) {
   for (std::size_t e = 0; e < tree.size(); ++e) {
     rounds.measure(tree[e], rounds.sigma_for(third / edges), scales[e]);
   }
-  rounds.fit(options.final_fit);
+  rounds.fit_with_prior(options.final_fit);
   return std::move(rounds).finish();
 }
 

@@ -1,5 +1,7 @@
 #include "synth/rounds.hpp"
 
+#include "synth/prior_choice.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/mechanism/selection.hpp>
@@ -157,6 +159,17 @@ void Rounds::fit(const FitOptions& options) {
   model_ = GraphicalModel::fit(sizes(), measurements_, mine, &model_);
   steps_.back().fit_iterations = model_.report().iterations;
   report_progress();
+}
+
+void Rounds::fit_with_prior(const FitOptions& options) {
+  FitOptions mine = options;
+  // It may start far from its optimum, which is that of another objective.
+  mine.max_iterations = std::max(mine.max_iterations, kLastIterations);
+  if (!mine.prior_variance) {
+    mine.threads = options_.threads;
+    mine.prior_variance = choose_prior(sizes(), measurements_, mine, model_, curator_.bits());
+  }
+  fit(mine);
 }
 
 void Rounds::report_progress() const {

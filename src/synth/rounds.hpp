@@ -38,6 +38,9 @@ class Rounds {
 
   void measure(data::AttributeSet set, double sigma, double choice_scale);
   void fit(const FitOptions& options);
+  // With the prior of the options, or if they have none with the one that the measurements speak
+  // for (prior_choice.hpp).
+  void fit_with_prior(const FitOptions& options);
   void report_progress() const;
 
   // Candidates that the model can take up without outgrowing this many cells.

@@ -80,6 +80,8 @@ class MarginalCurator {
   const std::vector<std::uint32_t>& sizes() const { return table_.sizes(); }
   const MarginalUnit& unit() const { return unit_; }
   MarginalNoise noise() const;
+  // For what is done with released numbers alone.
+  random::BitSource& bits() { return bits_; }
   // All rounded down. `half_square` is of mu^2 / 2, and 0 unless the reserved event is `gdp`;
   // epsilon is 0 unless it is `pure`.
   double rho_left() const;

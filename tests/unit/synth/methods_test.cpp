@@ -95,20 +95,50 @@ TEST_F(MethodsTest, AimFollowsThePublishedSchedule) {
   EXPECT_GT(result.steps.size(), 8u);
 }
 
-TEST_F(MethodsTest, GradedLearnsParityTooAndIgnoresTheShrinkageGiven) {
+TEST_F(MethodsTest, GradedLearnsParityTooAndTakesThePriorGiven) {
   const Workload workload = all_marginals(5, 3);
   test::SeededSource bits(1);
   test::SeededSource same(1);
   release::MarginalCurator mine = gaussian(2, bits);
   release::MarginalCurator other = gaussian(2, same);
-  MethodOptions options;
-  options.final_fit.shrinkage = {0.5, 0.5, 0.5};
-  options.final_fit.prior_variance = 1e-3;
-  const Synthesis result = graded(mine, workload, options);
+  const Synthesis result = graded(mine, workload, {});
   EXPECT_LT(mine.half_square_left(), 2e-6);
   EXPECT_LT(mean_error(result.model, workload), 0.03);
-  EXPECT_EQ(graded(other, workload, {}).model.marginal(AttributeSet(31)),
-            result.model.marginal(AttributeSet(31)));
+  MethodOptions options;
+  options.final_fit.prior_variance = 1e-3;
+  EXPECT_GT(mean_error(graded(other, workload, options).model, workload), 0.05);
+}
+
+// Four columns of 30 values, all the same in a row, of which three occur: AIM takes the noise of
+// 900 cells for more than any pair can tell, and graded what is left of it. Of the seeds 1 to 10
+// both inequalities hold for at least 9.
+TEST_F(MethodsTest, GradedAsksForPairsOfFewCells) {
+  const std::vector<std::uint32_t> sizes(4, 30);
+  std::vector<std::vector<std::uint16_t>> table;
+  for (std::uint16_t i = 0; i < 2000; ++i) {
+    table.emplace_back(4, static_cast<std::uint16_t>(i % 3));
+  }
+  const auto off = [&](const GraphicalModel& model) {
+    std::vector<double> counts = model.marginal(AttributeSet::of({0, 1}));
+    for (const auto& row : table) counts[row[0] * 30u + row[1]] -= 1;
+    double sum = 0;
+    for (const double count : counts) sum += std::abs(count) / 2000;
+    return sum;
+  };
+  int aims = 0;
+  int ours = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    test::SeededSource bits(seed);
+    const auto made = [&](auto method) {
+      release::MarginalCurator mine{
+          reserve(privacy::event::Gdp{0.25}), test::coded_table(sizes, table), {}, 2, bits};
+      return off(method(mine, all_marginals(4, 2), MethodOptions{}).model);
+    };
+    if (made(aim) > 0.8) ++aims;
+    if (made(graded) < 0.4) ++ours;
+  }
+  EXPECT_GE(aims, 9);
+  EXPECT_GE(ours, 9);
 }
 
 // The steps, priced anew from what they say of themselves: together they are the mu that was

@@ -34,9 +34,11 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
         static_cast<std::int64_t>(static_cast<double>(options.max_model_cells) * share);
     const std::vector<Candidate> fitting = rounds.that_fit(limit);
     std::vector<AttributeSet> sets;
+    sets.reserve(fitting.size());
     for (const Candidate& candidate : fitting) sets.push_back(candidate.set);
     const auto expected = rounds.model().marginals(sets, options.threads);
     std::vector<double> penalties;
+    penalties.reserve(expected.size());
     for (const std::vector<double>& table : expected) {
       penalties.push_back(penalty == Penalty::noise
                               ? noise_norm(static_cast<double>(table.size()), sigma)

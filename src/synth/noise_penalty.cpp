@@ -31,8 +31,8 @@ std::vector<Alike> gather(std::span<const double> expected, double sigma) {
     int power = -kMiddle;
     const double fraction = count > 0 ? std::frexp(count, &power) : 0;
     const int half = fraction > kRootHalf ? 1 : 0;
-    Alike& alike =
-        all[static_cast<std::size_t>(std::clamp(2 * power + half, -kMiddle, kMiddle) + kMiddle)];
+    const int place = std::clamp(2 * power + half, -kMiddle, kMiddle) + kMiddle;
+    Alike& alike = all[static_cast<std::size_t>(place)];
     alike.cells += 1;
     alike.count += count;
   }

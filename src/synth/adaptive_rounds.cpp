@@ -48,8 +48,10 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
     rounds.measure(sets[chosen], sigma, rounds.last_scale());
     if (last && last_fit == LastFit::with_prior) {
       rounds.fit_with_prior(options.final_fit);
+    } else if (last) {
+      rounds.fit(options.final_fit);
     } else {
-      rounds.fit(last ? options.final_fit : options.fit);
+      rounds.fit_on_the_way(options.fit);
     }
     const std::vector<double> now = rounds.model().marginal(sets[chosen]);
     if (distance(now, expected[chosen]) <= penalties[chosen]) round *= 4;  // half the noise

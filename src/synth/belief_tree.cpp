@@ -30,14 +30,6 @@ double exponentiate(std::span<double> cells) {
   return largest;
 }
 
-// Calls action(range) for all cells of a table.
-template <class Action>
-void for_pieces(std::size_t cells, WorkerTeam& team, Action action) {
-  const std::size_t pieces = pieces_of(cells);
-  if (pieces == 1) return action(CellRange{0, cells});
-  team.run(pieces, [&](std::size_t piece) { action(piece_of(cells, pieces, piece)); });
-}
-
 }  // namespace
 
 BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const AttributeSet> sets)
@@ -55,6 +47,7 @@ BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const Attribu
     beliefs_.emplace_back(to_separator_[c].large_cells());
     separators_.emplace_back(to_separator_[c].small_cells());
   }
+  from_above_ = separators_;
   for (const AttributeSet set : sets) {
     std::size_t best = cliques;
     for (std::size_t c = 0; c < cliques; ++c) {
@@ -62,8 +55,14 @@ BeliefTree::BeliefTree(std::vector<std::uint32_t> sizes, std::span<const Attribu
       if (best == cliques || beliefs_[c].size() < beliefs_[best].size()) best = c;
     }
     SHOAL_CHECK(best < cliques);
-    holders_[best].push_back(places_.size());
-    places_.push_back({best, TableProjection(sizes_, tree_.cliques[best], set)});
+    holders_[best].push_back(marginals_.size());
+    marginals_.emplace_back(static_cast<std::size_t>(data::cell_count(sizes_, set)));
+  }
+  for (std::size_t c = 0; c < cliques; ++c) {
+    std::vector<AttributeSet> parts;
+    for (const std::size_t p : holders_[c]) parts.push_back(sets[p]);
+    for (const std::size_t child : children_[c]) parts.push_back(tree_.separators[child]);
+    parts_.emplace_back(sizes_, tree_.cliques[c], parts);
   }
 }
 
@@ -105,58 +104,30 @@ double BeliefTree::exponentiate_potentials(Tables potentials, WorkerTeam& team) 
   return shift;
 }
 
-// As logarithms; a clique without potentials gets zeros.
-void BeliefTree::add_potentials(std::size_t clique, Tables potentials, CellRange range) {
-  std::vector<double>& belief = beliefs_[clique];
-  const std::vector<std::size_t>& holders = holders_[clique];
-  if (holders.empty()) std::fill_n(belief.data() + range.begin, range.end - range.begin, 0.0);
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    const std::size_t p = holders[i];
-    if (i == 0) {
-      places_[p].projection.spread(potentials[p], belief, range);
-    } else {
-      places_[p].projection.add(potentials[p], belief, range);
-    }
-  }
+// What parts_ of a clique takes: a table of each potential that it holds, and of each child.
+std::vector<std::span<const double>> BeliefTree::parts_of(std::size_t clique, Tables potentials,
+                                                          Tables of_children) const {
+  std::vector<std::span<const double>> parts;
+  parts.reserve(holders_[clique].size() + children_[clique].size());
+  for (const std::size_t p : holders_[clique]) parts.emplace_back(potentials[p]);
+  for (const std::size_t child : children_[clique]) parts.emplace_back(of_children[child]);
+  return parts;
 }
 
-void BeliefTree::multiply_potentials(std::size_t clique, CellRange range) {
+// Its logarithms where potentials contradict each other: what a clique tells its parent, by the
+// last time, is taken from the one and given to the other, so that each has tables near its
+// marginal. Gives the largest of them.
+double BeliefTree::add_balanced(std::size_t clique, Tables potentials, WorkerTeam& team) {
   std::vector<double>& belief = beliefs_[clique];
-  const std::vector<std::size_t>& holders = holders_[clique];
-  if (holders.empty()) std::fill_n(belief.data() + range.begin, range.end - range.begin, 1.0);
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    const std::size_t p = holders[i];
-    if (i == 0) {
-      places_[p].projection.spread(exponentials_[p], belief, range);
-    } else {
-      places_[p].projection.multiply(exponentials_[p], belief, range);
-    }
-  }
-}
-
-// The same where potentials contradict each other: what a clique tells its parent, by the last
-// time, is taken from the one and given to the other, so that each has tables near its marginal.
-// Gives the logarithm of what the largest cell was.
-double BeliefTree::exponentiate_balanced(std::size_t clique, Tables potentials, WorkerTeam& team) {
-  std::vector<double>& belief = beliefs_[clique];
+  parts_[clique].add(parts_of(clique, potentials, told_), belief, between_, team);
   const std::size_t pieces = pieces_of(belief.size());
   std::vector<double> most(pieces);
   team.run(pieces, [&](std::size_t piece) {
     const CellRange range = piece_of(belief.size(), pieces, piece);
-    add_potentials(clique, potentials, range);
-    for (const std::size_t child : children_[clique]) {
-      from_parent_[child].add(told_[child], belief, range);
-    }
     if (clique > 0) to_separator_[clique].subtract(told_[clique], belief, range);
     most[piece] = largest_of({belief.data() + range.begin, belief.data() + range.end});
   });
   return *std::max_element(most.begin(), most.end());
-}
-
-void BeliefTree::multiply_messages(std::size_t clique, CellRange range) {
-  for (const std::size_t child : children_[clique]) {
-    from_parent_[child].multiply(separators_[child], beliefs_[clique], range);
-  }
 }
 
 // Its potentials and what its children told it. Gives the logarithm that it was scaled by, of what
@@ -165,17 +136,16 @@ double BeliefTree::make_clique(std::size_t clique, Tables potentials, bool balan
                                WorkerTeam& team) {
   const std::span<double> belief = beliefs_[clique];
   if (!balanced) {
-    for_pieces(belief.size(), team, [&](CellRange range) {
-      multiply_potentials(clique, range);
-      multiply_messages(clique, range);
-    });
+    parts_[clique].multiply(parts_of(clique, exponentials_, separators_), belief, between_, team);
     return 0;
   }
-  const double largest = exponentiate_balanced(clique, potentials, team);
+  const double largest = add_balanced(clique, potentials, team);
   if (!std::isfinite(largest)) return largest;
   for_pieces(belief.size(), team, [&](CellRange range) {
     numeric::exponentials(belief.subspan(range.begin, range.end - range.begin), largest);
-    multiply_messages(clique, range);
+    for (const std::size_t child : children_[clique]) {
+      from_parent_[child].multiply(separators_[child], belief, range);
+    }
   });
   return largest;
 }
@@ -226,24 +196,35 @@ void BeliefTree::remember_message(std::size_t clique) {
   }
 }
 
+// Of the potentials that a calibrated clique holds, and of the separators from its children.
+void BeliefTree::take_marginals(std::size_t clique, WorkerTeam& team) {
+  std::vector<std::span<double>> parts;
+  parts.reserve(holders_[clique].size() + children_[clique].size());
+  for (const std::size_t p : holders_[clique]) parts.emplace_back(marginals_[p]);
+  for (const std::size_t child : children_[clique]) parts.emplace_back(from_above_[child]);
+  parts_[clique].add_up(beliefs_[clique], parts, between_, team);
+}
+
+// From the root on: parents come before their children.
 void BeliefTree::distribute(WorkerTeam& team) {
   separators_[0][0] = 1;
   std::vector<double>& ratio = factors_;
-  for (std::size_t c = 1; c < beliefs_.size(); ++c) {
-    std::vector<double>& separator = separators_[c];
-    ratio.resize(separator.size());
-    from_parent_[c].add_up(beliefs_[tree_.parents[c]], ratio, team);
-    const double scale = scales_[c];
-    for_pieces(ratio.size(), team, [&](CellRange range) {
-      for (std::size_t i = range.begin; i < range.end; ++i) {
-        const double marginal = ratio[i];
-        const double message = separator[i] * scale;
-        ratio[i] = message > kLeast ? marginal / message : 0;
-        separator[i] = marginal;
-      }
-    });
-    for_pieces(beliefs_[c].size(), team,
-               [&](CellRange range) { to_separator_[c].multiply(ratio, beliefs_[c], range); });
+  for (std::size_t c = 0; c < beliefs_.size(); ++c) {
+    if (c > 0) {
+      std::vector<double>& separator = separators_[c];
+      ratio.resize(separator.size());
+      const double scale = scales_[c];
+      for_pieces(ratio.size(), team, [&](CellRange range) {
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+          const double message = separator[i] * scale;
+          separator[i] = from_above_[c][i];
+          ratio[i] = message > kLeast ? separator[i] / message : 0;
+        }
+      });
+      for_pieces(beliefs_[c].size(), team,
+                 [&](CellRange range) { to_separator_[c].multiply(ratio, beliefs_[c], range); });
+    }
+    take_marginals(c, team);
   }
 }
 
@@ -273,12 +254,7 @@ void BeliefTree::log_add_up(const TableProjection& projection, std::span<const d
 double BeliefTree::calibrate_logarithms(Tables potentials, WorkerTeam& team) {
   told_.resize(beliefs_.size());
   for (std::size_t c = beliefs_.size(); c-- > 0;) {
-    for_pieces(beliefs_[c].size(), team, [&](CellRange range) {
-      add_potentials(c, potentials, range);
-      for (const std::size_t child : children_[c]) {
-        from_parent_[child].add(separators_[child], beliefs_[c], range);
-      }
-    });
+    parts_[c].add(parts_of(c, potentials, separators_), beliefs_[c], between_, team);
     log_add_up(to_separator_[c], beliefs_[c], separators_[c], team);
     told_[c] = separators_[c];
     for (double& cell : told_[c]) cell = std::isfinite(cell) ? cell : 0;
@@ -306,11 +282,12 @@ double BeliefTree::calibrate_logarithms(Tables potentials, WorkerTeam& team) {
       numeric::exponentials(*table, 0);
     }
   });
+  for (std::size_t c = 0; c < beliefs_.size(); ++c) take_marginals(c, team);
   return constant;
 }
 
 double BeliefTree::calibrate(Tables potentials, WorkerTeam& team) {
-  SHOAL_CHECK(potentials.size() == places_.size());
+  SHOAL_CHECK(potentials.size() == marginals_.size());
   const double constant = collect(potentials, !told_.empty(), team);
   if (!std::isfinite(constant)) return calibrate_logarithms(potentials, team);
   distribute(team);
@@ -320,10 +297,6 @@ double BeliefTree::calibrate(Tables potentials, WorkerTeam& team) {
 double BeliefTree::calibrate(Tables potentials) {
   WorkerTeam alone(1);
   return calibrate(potentials, alone);
-}
-
-void BeliefTree::potential_marginal(std::size_t i, std::span<double> cells) const {
-  places_[i].projection.add_up(beliefs_[places_[i].clique], cells);
 }
 
 }  // namespace shoal::synth

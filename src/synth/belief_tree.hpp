@@ -7,13 +7,14 @@
 // matter, all is done again with logarithms, which takes longer and always succeeds. From then on
 // cliques are balanced by what they told each other the last time.
 //
-// Each clique is made in one go, a range of its cells at a time: its potentials, then the messages
-// of its children. Ranges of large cliques are the pieces of a team's work.
+// A clique's potentials and the messages of its children are put together by way of tables in
+// between, and so are their marginals taken from it (projection_tree.hpp): a large clique may hold
+// dozens of them. Ranges of large tables are the pieces of a team's work.
 #pragma once
 
 #include "synth/contraction.hpp"
 #include "synth/junction_tree.hpp"
-#include "synth/table_projection.hpp"
+#include "synth/projection_tree.hpp"
 #include "synth/worker_team.hpp"
 
 #include <cstddef>
@@ -38,40 +39,36 @@ class BeliefTree {
   double calibrate(std::span<const std::vector<double>> potentials, WorkerTeam& team);
   double calibrate(std::span<const std::vector<double>> potentials);
 
-  // The marginal of set number i, from the tables as they are calibrated.
-  void potential_marginal(std::size_t i, std::span<double> cells) const;
+  // The marginal of set number i, as it was calibrated last.
+  std::span<const double> potential_marginal(std::size_t i) const { return marginals_[i]; }
 
   // Of clique number i, and of its separator from its parent.
   std::span<const double> belief(std::size_t i) const { return beliefs_[i]; }
   std::span<const double> separator(std::size_t i) const { return separators_[i]; }
 
  private:
-  struct Place {
-    std::size_t clique;
-    TableProjection projection;
-  };
   using Tables = std::span<const std::vector<double>>;
   template <class Action>
   void for_cliques(WorkerTeam& team, Action action);
   double exponentiate_potentials(Tables potentials, WorkerTeam& team);
-  void add_potentials(std::size_t clique, Tables potentials, CellRange range);
-  void multiply_potentials(std::size_t clique, CellRange range);
-  double exponentiate_balanced(std::size_t clique, Tables potentials, WorkerTeam& team);
+  std::vector<std::span<const double>> parts_of(std::size_t clique, Tables potentials,
+                                                Tables of_children) const;
+  double add_balanced(std::size_t clique, Tables potentials, WorkerTeam& team);
   double make_clique(std::size_t clique, Tables potentials, bool balanced, WorkerTeam& team);
-  void multiply_messages(std::size_t clique, CellRange range);
   double lost_in(std::size_t clique) const;
   double collect(Tables potentials, bool balanced, WorkerTeam& team);
   void remember_message(std::size_t clique);
   void distribute(WorkerTeam& team);
+  void take_marginals(std::size_t clique, WorkerTeam& team);
   double calibrate_logarithms(Tables potentials, WorkerTeam& team);
   void log_add_up(const TableProjection& projection, std::span<const double> large,
                   std::span<double> small, WorkerTeam& team);
 
   std::vector<std::uint32_t> sizes_;
   JunctionTree tree_;
-  std::vector<Place> places_;                      // of each potential
   std::vector<std::vector<std::size_t>> holders_;  // the potentials of each clique
   std::vector<std::vector<std::size_t>> children_;
+  std::vector<ProjectionTree> parts_;          // of each clique: potentials, children's separators
   std::vector<TableProjection> to_separator_;  // from each clique to the one with its parent
   std::vector<TableProjection> from_parent_;   // and from its parent
   std::vector<std::vector<double>> beliefs_;
@@ -82,8 +79,11 @@ class BeliefTree {
   // needed.
   std::vector<std::vector<double>> told_;
   std::vector<std::vector<double>> exponentials_;  // of the potentials
-  std::vector<double> factors_;                    // scratch
-  std::vector<double> largest_;                    // scratch
+  std::vector<std::vector<double>> marginals_;     // of the potentials' sets, once calibrated
+  std::vector<std::vector<double>> from_above_;    // of each separator, by the parent's table
+  ProjectionTree::Scratch between_;
+  std::vector<double> factors_;  // scratch
+  std::vector<double> largest_;  // scratch
 };
 
 }  // namespace shoal::synth

@@ -89,7 +89,6 @@ class Dual {
       begins_.push_back(size_);
       ridges_.push_back(0);
       potentials_.emplace_back(cells);
-      marginals_.emplace_back(cells);
       size_ += cells;
     }
     held_.resize(largest.size());
@@ -132,9 +131,10 @@ class Dual {
   }
 
   void diagonal(std::span<double> values) const {
-    for (std::size_t r = 0; r < marginals_.size(); ++r) {
-      for (std::size_t i = 0; i < marginals_[r].size(); ++i) {
-        const double chance = marginals_[r][i];
+    for (std::size_t r = 0; r < potentials_.size(); ++r) {
+      const std::span<const double> marginal = tree_.potential_marginal(r);
+      for (std::size_t i = 0; i < marginal.size(); ++i) {
+        const double chance = marginal[i];
         values[begins_[r] + i] = total_ * chance * (1 - chance) + ridges_[r];
       }
     }
@@ -223,10 +223,10 @@ class Dual {
 
   // Of the table of a largest set.
   void set_gradient(std::size_t r, std::span<double> gradient) {
-    tree_.potential_marginal(r, marginals_[r]);
+    const std::span<const double> marginal = tree_.potential_marginal(r);
     const double uniform = 1 / static_cast<double>(gradient.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = total_ * (marginals_[r][i] - uniform);
+      gradient[i] = total_ * (marginal[i] - uniform);
     }
     for (const std::size_t l : held_[r]) {
       std::vector<double>& table = links_[l].table;
@@ -248,7 +248,6 @@ class Dual {
   std::vector<std::size_t> begins_;  // of each largest set in a point
   std::vector<double> ridges_;       // roughly, of a single cell of each
   std::vector<std::vector<double>> potentials_;
-  std::vector<std::vector<double>> marginals_;
   std::vector<Share> shares_;
   std::vector<Link> links_;
   std::vector<std::vector<std::size_t>> held_;  // the links of each largest set

@@ -32,6 +32,12 @@ constexpr double kLeastRoundRho = 1e-13;
 // More tells nothing more, and Gaussian charges end a little above.
 constexpr double kMaxChoiceEpsilon = 300;
 
+// A fit on the way starts near its optimum, and the next one goes on from where it stops. So it may
+// go over this many cells, but at least so often over all of them. Models of up to 447,000 cells
+// have the iterations of the options.
+constexpr std::int64_t kCellsOnTheWay = std::int64_t{1} << 27;
+constexpr std::int64_t kIterationsOnTheWay = 60;
+
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
 }
@@ -159,6 +165,18 @@ void Rounds::fit(const FitOptions& options) {
   model_ = GraphicalModel::fit(sizes(), measurements_, mine, &model_);
   steps_.back().fit_iterations = model_.report().iterations;
   report_progress();
+}
+
+int iterations_on_the_way(std::int64_t cells, int most) {
+  const std::int64_t affordable = std::max(kIterationsOnTheWay, kCellsOnTheWay / cells);
+  return static_cast<int>(std::min<std::int64_t>(most, affordable));
+}
+
+void Rounds::fit_on_the_way(const FitOptions& options) {
+  FitOptions mine = options;
+  mine.max_iterations =
+      iterations_on_the_way(model_cells(sizes(), sets_of(measurements_)), options.max_iterations);
+  fit(mine);
 }
 
 void Rounds::fit_with_prior(const FitOptions& options) {

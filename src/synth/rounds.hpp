@@ -38,6 +38,8 @@ class Rounds {
 
   void measure(data::AttributeSet set, double sigma, double choice_scale);
   void fit(const FitOptions& options);
+  // Of a model that more is measured for: a large one gets fewer iterations.
+  void fit_on_the_way(const FitOptions& options);
   // With the prior of the options, or if they have none with the one that the measurements speak
   // for (prior_choice.hpp).
   void fit_with_prior(const FitOptions& options);
@@ -65,6 +67,9 @@ class Rounds {
   double rho_;
   double last_scale_ = 0;
 };
+
+// How many of `most` iterations a fit of a model of so many cells gets if another one follows.
+int iterations_on_the_way(std::int64_t cells, int most);
 
 // The smallest noise in every cell of one marginal that costs no more than rho.
 double sigma_within(double rho, const release::MarginalUnit& unit);

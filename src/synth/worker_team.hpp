@@ -79,4 +79,12 @@ class WorkerTeam {
   std::atomic<std::size_t> next_ = 0;
 };
 
+// Calls action(range) for all cells of a table.
+template <class Action>
+void for_pieces(std::size_t cells, WorkerTeam& team, Action action) {
+  const std::size_t pieces = pieces_of(cells);
+  if (pieces == 1) return action(CellRange{0, cells});
+  team.run(pieces, [&](std::size_t piece) { action(piece_of(cells, pieces, piece)); });
+}
+
 }  // namespace shoal::synth

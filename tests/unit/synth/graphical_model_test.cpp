@@ -114,13 +114,11 @@ TEST(BeliefTreeTest, PotentialsThatContradictEachOtherGiveADensityToo) {
   // exp(2000) times the sum over all eight cells.
   const double rest = 2 * (1 + std::exp(-0.5) + 1 + std::exp(0.25));
   EXPECT_NEAR(constant, -2000 + std::log(rest), 1e-9);
-  std::vector<double> first(4);
-  tree.potential_marginal(0, first);
+  const std::span<const double> first = tree.potential_marginal(0);
   const double zero = (1 + std::exp(-0.5)) / rest;
   EXPECT_NEAR(first[0], zero, 1e-12);
   EXPECT_NEAR(first[1], 0.5 - zero, 1e-12);
-  std::vector<double> second(4);
-  tree.potential_marginal(1, second);
+  const std::span<const double> second = tree.potential_marginal(1);
   EXPECT_NEAR(second[1], 2 * std::exp(-0.5) / rest, 1e-12);
   EXPECT_NEAR(second[3], 2 * std::exp(0.25) / rest, 1e-12);
 }

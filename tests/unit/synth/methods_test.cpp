@@ -2,12 +2,14 @@
 // what there is to learn when noise is small, and refuse before anything is spent.
 #include "support/curator_fixture.hpp"
 #include "support/seeded_source.hpp"
+#include "synth/rounds.hpp"
 
 #include <shoal/synth/aim.hpp>
 #include <shoal/synth/graded.hpp>
 #include <shoal/synth/mst.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace shoal::synth {
 namespace {
@@ -105,8 +107,10 @@ TEST_F(MethodsTest, GradedLearnsParityTooAndTakesThePriorGiven) {
   EXPECT_LT(mine.half_square_left(), 2e-6);
   EXPECT_LT(mean_error(result.model, workload), 0.03);
   MethodOptions options;
-  options.final_fit.prior_variance = 1e-3;
-  EXPECT_GT(mean_error(graded(other, workload, options).model, workload), 0.05);
+  // A strong one: of the seeds 1 to 8 it gives errors from 0.17 to 0.27, and without it all are
+  // below 0.01.
+  options.final_fit.prior_variance = 1e-4;
+  EXPECT_GT(mean_error(graded(other, workload, options).model, workload), 0.1);
 }
 
 // Four columns of 30 values, all the same in a row, of which three occur: AIM takes the noise of
@@ -247,6 +251,14 @@ TEST_F(MethodsTest, ModelsStayWithinTheirLimit) {
   MethodOptions options;
   options.max_model_cells = 40;
   EXPECT_LE(aim(mine, all_marginals(5, 3), options).model.cells(), 40);
+}
+
+TEST_F(MethodsTest, LargeModelsAreFittedInFewerStepsOnTheWay) {
+  EXPECT_EQ(iterations_on_the_way(131'072, 300), 300);  // a megabyte
+  EXPECT_EQ(iterations_on_the_way(1 << 20, 300), 128);
+  EXPECT_EQ(iterations_on_the_way(10'485'760, 300), 60);  // eighty
+  EXPECT_EQ(iterations_on_the_way(std::numeric_limits<std::int64_t>::max(), 300), 60);
+  EXPECT_EQ(iterations_on_the_way(10'485'760, 20), 20);  // what was asked for, if that is less
 }
 
 TEST_F(MethodsTest, RefusesBeforeAnythingIsSpent) {

@@ -8,15 +8,21 @@ namespace {
 
 // Below this, sorting is put off.
 constexpr std::size_t kFewest = 1024;
+// Steps of a range for each of them that was seen: counts then take at most twice the memory of
+// leaves.
+constexpr std::size_t kMostSpread = 4;
 
 }  // namespace
 
-void LeafCounter::add(const data::Leaf& leaf) {
+void LeafCounter::add_apart(const data::Leaf& leaf) {
   leaves_.push_back(leaf);
-  if (leaves_.size() > 2 * tidy_ + kFewest) tidy();
+  if (leaves_.size() <= 2 * tidy_ + kFewest) return;
+  tidy();
+  if (counts_.empty()) spread_out();
 }
 
 const data::Leaves& LeafCounter::leaves() {
+  gather();
   tidy();
   return leaves_;
 }
@@ -34,6 +40,28 @@ void LeafCounter::tidy() {
   }
   leaves_.resize(kept);
   tidy_ = kept;
+}
+
+// Tidy leaves that fill a good part of their range become counts.
+void LeafCounter::spread_out() {
+  const std::uint64_t range = static_cast<std::uint64_t>(leaves_.back().step) -
+                              static_cast<std::uint64_t>(leaves_.front().step);
+  if (range >= kMostSpread * leaves_.size()) return;
+  first_ = leaves_.front().step;
+  counts_.assign(range + 1, 0);
+  data::Leaves all;
+  all.swap(leaves_);
+  tidy_ = 0;
+  for (const data::Leaf& leaf : all) add(leaf);
+}
+
+// And leaves again.
+void LeafCounter::gather() {
+  for (std::size_t place = 0; place < counts_.size(); ++place) {
+    if (counts_[place] != 0)
+      leaves_.push_back({first_ + static_cast<std::int64_t>(place), counts_[place]});
+  }
+  counts_ = {};
 }
 
 void ValueSet::add(std::int64_t value) {

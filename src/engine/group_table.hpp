@@ -14,17 +14,33 @@
 
 namespace shoal::engine {
 
-// How often each step was seen. Sorted and counted whenever it has doubled.
+// How often each step was seen. What is apart is sorted and counted whenever it has doubled.
 class LeafCounter {
  public:
   void add(std::int64_t step) { add({step, 1}); }
-  void add(const data::Leaf& leaf);
+  void add(const data::Leaf& leaf) {
+    const std::uint64_t place =
+        static_cast<std::uint64_t>(leaf.step) - static_cast<std::uint64_t>(first_);
+    if (place < counts_.size()) {
+      counts_[place] += leaf.count;
+    } else {
+      add_apart(leaf);
+    }
+  }
   const data::Leaves& leaves();
 
  private:
+  void add_apart(const data::Leaf& leaf);
   void tidy();
+  void spread_out();
+  void gather();
+
   data::Leaves leaves_;
   std::size_t tidy_ = 0;  // as many were there after the last tidying
+  // Once many neighbouring steps have been seen: a count for each step from the first on. Others
+  // are among the leaves.
+  std::vector<std::int64_t> counts_;
+  std::int64_t first_ = 0;
 };
 
 // Which values were seen.

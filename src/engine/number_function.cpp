@@ -11,23 +11,37 @@
 namespace shoal::engine {
 namespace {
 
-using Two = double __attribute__((vector_size(16)));
-using TwoWords = std::int64_t __attribute__((vector_size(16)));
+using Four = double __attribute__((vector_size(32)));
+using FourWords = std::int64_t __attribute__((vector_size(32)));
 
 // Whether a NaN is among them.
-bool any_nan(const double* values, std::size_t size) {
-  TwoWords odd = {};
+inline __attribute__((always_inline)) bool find_nan(const double* values, std::size_t size) {
+  FourWords odd = {};
   std::size_t i = 0;
-  for (; i + 4 <= size; i += 4) {
-    Two first;
-    Two second;
+  for (; i + 8 <= size; i += 8) {
+    Four first;
+    Four second;
     std::memcpy(&first, values + i, sizeof first);
-    std::memcpy(&second, values + i + 2, sizeof second);
+    std::memcpy(&second, values + i + 4, sizeof second);
     odd |= (first != first) | (second != second);
   }
-  bool any = (odd[0] | odd[1]) != 0;
+  bool any = (odd[0] | odd[1] | odd[2] | odd[3]) != 0;
   for (; i < size; ++i) any = any || std::isnan(values[i]);
   return any;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) bool find_nan_avx2(const double* values, std::size_t size) {
+  return find_nan(values, size);
+}
+#endif
+
+bool any_nan(const double* values, std::size_t size) {
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return find_nan_avx2(values, size);
+#endif
+  return find_nan(values, size);
 }
 
 void numbers(duckdb_function_info, duckdb_data_chunk chunk, duckdb_vector output) {

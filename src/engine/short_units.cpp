@@ -97,26 +97,40 @@ SHOAL_AVX2 inline void choose_rows(const std::uint16_t* from, std::size_t size,
   choose_rows_of<kVectors>(from, size, rows);
 }
 
-// Ranks of rows [first, last) of a unit, and some of what follows, for which there must be room.
-SHOAL_AVX2 inline void rank_rows(std::uint64_t unit_hash, const std::uint64_t* key_hashes,
-                                 const RowBlock& block, const GroupNumber* groups,
-                                 std::size_t first, std::size_t last, std::uint16_t* ranks) {
+// How a unit's hash turns a key's into a rank, for each of its rows and for some that follow, which
+// are overwritten by the next unit: most units have no more rows than are written without asking.
+SHOAL_AVX2 inline void spread_unit(std::uint64_t unit_hash, std::size_t size, std::uint32_t* flips,
+                                   std::uint32_t* factors) {
   const __m256i flip = _mm256_set1_epi32(static_cast<int>(unit_hash));
   const __m256i factor = _mm256_set1_epi32(static_cast<int>(unit_hash >> 32 | 1));
+  for (std::size_t row = 0; row < kRowsOfVector || row < size; row += kRanksAtOnce) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(flips + row), flip);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(factors + row), factor);
+  }
+}
+
+// Ranks of rows [first, last) of a block, by what was spread for them.
+SHOAL_AVX2 inline void rank_rows(const std::uint64_t* key_hashes, const RowBlock& block,
+                                 const GroupNumber* groups, std::size_t first, std::size_t last,
+                                 const std::uint32_t* flips, const std::uint32_t* factors,
+                                 std::uint16_t* ranks) {
   // The upper halves of the hashes.
   const int* upper = reinterpret_cast<const int*>(key_hashes) + 1;
   std::size_t row = first;
   for (; row < last && row + kRanksAtOnce <= block.size; row += kRanksAtOnce) {
     const __m256i hashes = _mm256_i32gather_epi32(upper, load(groups + row), 8);
-    const __m256i spread = _mm256_mullo_epi32(_mm256_xor_si256(hashes, flip), factor);
+    const __m256i spread = _mm256_mullo_epi32(_mm256_xor_si256(hashes, load(flips + (row - first))),
+                                              load(factors + (row - first)));
     const __m256i high = _mm256_srli_epi32(spread, 16);
     const __m128i words =
         _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(ranks + (row - first)), words);
   }
-  for (; row < last; ++row)
+  for (; row < last; ++row) {
+    const auto hash = static_cast<std::uint32_t>(key_hashes[groups[row]] >> 32);
     ranks[row - first] =
-        static_cast<std::uint16_t>(group_hash(unit_hash, key_hashes[groups[row]]) >> 48);
+        static_cast<std::uint16_t>((hash ^ flips[row - first]) * factors[row - first] >> 16);
+  }
 }
 
 }  // namespace
@@ -199,11 +213,14 @@ SHOAL_AVX2 void UnitBounder::add_short_units(std::size_t at, const RowBlock& blo
     for (to = from + 1; to < units.ends.size() && units.ends[to] - start <= kRankedRows;) ++to;
     for (std::size_t unit = from; unit < to; ++unit) {
       const std::size_t first = units.begin(unit);
-      if (units.ends[unit] - first <= kMostRows) {
-        rank_rows(units.hashes[unit], key_hashes, block, groups, first, units.ends[unit],
-                  ranks_.data() + (first - start));
-      }
+      const std::size_t size = units.ends[unit] - first;
+      if (size > kMostRows) continue;
+      spread_unit(units.hashes[unit], size, flips_.data() + (first - start),
+                  factors_.data() + (first - start));
     }
+    // One that is too long has ranks too, as far as there is room; nobody asks for them.
+    rank_rows(key_hashes, block, groups, start, std::min(units.ends[to - 1], start + kRankedRows),
+              flips_.data(), factors_.data(), ranks_.data());
     const bool quick = read_quick(block, start, units.ends[to - 1]);
     QuickSums* sums = quick ? tables_[at].quick(keys_[at]->size()) : nullptr;
     for (std::size_t unit = from; unit < to; ++unit) {

@@ -27,6 +27,8 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
       hashes_(kRowsAtOnce),
       counted_(kRowsAtOnce),
       ranks_(kRankedRoom),
+      flips_(kRankedRoom),
+      factors_(kRankedRoom),
       steps_(kRankedRoom) {
   for (const ValueColumn& value : shape_.values) readers_.emplace_back(value);
   plan_words();
@@ -190,11 +192,11 @@ void UnitBounder::add(const UnitPart& part, std::span<const std::vector<GroupNum
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const UnitGroups& from = part[i];
     UnitGroups& unit = sets_[i].unit;
-    std::vector<std::uint32_t> indices;
+    if (indices_.size() < from.size) indices_.resize(from.size);
     for (std::size_t group = 0; group < from.size; ++group) {
       const std::uint32_t index =
           index_of(sets_[i], *keys_[i], numbers[i][from.groups[group]], from.hashes[group]);
-      indices.push_back(index);
+      indices_[group] = index;
       unit.rows[index] += from.rows[group];
       for (std::size_t value = 0; value < values; ++value) {
         ValueSums& to = unit.sums[index * values + value];
@@ -206,7 +208,7 @@ void UnitBounder::add(const UnitPart& part, std::span<const std::vector<GroupNum
     }
     for (std::size_t value = 0; value < values; ++value) {
       for (const auto& [index, step] : from.lists[value])
-        unit.lists[value].emplace_back(indices[index], step);
+        unit.lists[value].emplace_back(indices_[index], step);
     }
   }
 }

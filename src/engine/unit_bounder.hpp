@@ -153,6 +153,8 @@ class UnitBounder {
   std::vector<std::uint64_t> hashes_;   // of the rows of a whole unit
   std::vector<std::uint32_t> counted_;  // which of them count
   std::vector<std::uint16_t> ranks_;    // of the rows of short units
+  std::vector<std::uint32_t> flips_;    // how the unit's hash makes them
+  std::vector<std::uint32_t> factors_;
   std::vector<std::int64_t> steps_;     // their values
   bool quick_ = false;                  // counts and at most one sum are asked for, of one value
   std::optional<WordsPlan> quick_sum_;  // how that sum is bounded

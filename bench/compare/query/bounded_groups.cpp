@@ -186,7 +186,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
   const std::filesystem::path folder = argc > 3 ? argv[3] : ".";
   const int threads = argc > 4 ? std::atoi(argv[4]) : 2;
-  const std::string only = argc > 5 ? argv[5] : "";  // lines whose name holds this text
+  const std::string only = argc > 5 ? argv[5] : "";  // lines whose name, and a full stop, hold this
   std::filesystem::create_directories(folder);
   Bare bare(threads, folder);
   fmt::print("{} rows, {} threads, least of {} rounds, seconds\n\n", rows, threads, rounds);
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
     for (const bool steep : {true, false}) {
       for (const bool clustered : {true, false}) {
         const std::string name = file_name(rows, steep, clustered);
-        if (fmt::format("{}, {}", name, task.name).find(only) == std::string::npos) continue;
+        if (fmt::format("{}, {}.", name, task.name).find(only) == std::string::npos) continue;
         make_data(bare, rows, steep, clustered, folder);
         compare(bare, task, folder / name, clustered, threads, rounds);
       }

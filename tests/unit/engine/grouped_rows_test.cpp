@@ -194,6 +194,16 @@ TEST_F(ManyRows, ThreadsAndMemoryAndOrderDoNotMatter) {
   }
 }
 
+// The partition of the heavy unit is dealt out once more, and holds other units too.
+TEST_F(ManyRows, TextsAreUnitsToo) {
+  const auto expected = reference::answer(request_, rows_, true);
+  Database database(2);
+  fill(database);
+  const std::string texts = "SELECT 'p' || u AS u, * EXCLUDE (u) FROM t";
+  EXPECT_EQ(database.ask(texts, request_, kRoomy), expected);
+  EXPECT_EQ(database.ask(texts, request_, {3, 1 << 20}), expected);
+}
+
 TEST_F(ManyRows, AUnitThatComesBackIsStillOneUnit) {
   for (const int threads : {1, 2}) {
     Database database(threads);

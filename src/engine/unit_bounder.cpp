@@ -1,5 +1,7 @@
 #include "engine/unit_bounder.hpp"
 
+#include "engine/step_block.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -34,6 +36,10 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
   plan_words();
   for (const bool listed : shape_.listed) has_lists_ = has_lists_ || listed;
   for (const bool squared : shape_.squared) has_squares_ = has_squares_ || squared;
+  for (const IntegerPlan& plan : shape_.plans) {
+    has_sums_ = has_sums_ || (plan.kind != catalog::StatisticKind::units &&
+                              plan.kind != catalog::StatisticKind::rows);
+  }
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].max_groups = static_cast<std::size_t>(shape.sets[i].max_groups);
     sets_[i].unit.lists.resize(shape.values.size());
@@ -347,6 +353,48 @@ void UnitBounder::keep_smallest(std::int64_t most) {
   ranked_.resize(static_cast<std::size_t>(most));
 }
 
+// The values of rows of a whole unit: sorted, unless all of them count and none is looked at twice.
+void UnitBounder::pick_values(const RowBlock& block, std::size_t value, std::size_t first,
+                              std::size_t last) {
+  const BlockValues& from = block.values[value];
+  picked_.resize(last - first);
+  if (!read_steps(readers_[value], from, first, last, picked_.data())) {
+    picked_.clear();
+    for (std::size_t row = first; row < last; ++row) {
+      std::int64_t picked = 0;
+      if (readers_[value].read(from.words[row], from.valid(row), picked)) picked_.push_back(picked);
+    }
+  }
+  if (!shape_.distinct.empty() || picked_.size() > static_cast<std::size_t>(shape_.rows_per_group))
+    std::sort(picked_.begin(), picked_.end());
+}
+
+// A whole unit with all of its rows in one group, of which single values are asked for: there is
+// nothing to choose, and no list to keep.
+bool UnitBounder::try_one_group(std::size_t at, const RowBlock& block, std::size_t first,
+                                std::size_t last) {
+  const GroupNumber* groups = block.groups[at];
+  for (std::size_t row = first + 1; row < last; ++row) {
+    if (groups[row] != groups[first]) return false;
+  }
+  UnitGroups& unit = sets_[at].unit;
+  unit.size = 1;
+  unit.groups[0] = groups[first];
+  unit.hashes[0] = group_hash(unit_hash_, keys_[at]->hash(groups[first]));
+  unit.rows[0] = static_cast<std::int64_t>(last - first);
+  std::fill_n(unit.sums.begin(), shape_.values.size(), ValueSums{});
+  for (std::size_t row = first; has_sums_ && row < last; ++row)
+    add_values(block, row, unit.sums.data());
+  add_bounded(at, 0);
+  for (std::size_t value = 0; value < shape_.values.size(); ++value) {
+    if (!shape_.listed[value]) continue;
+    pick_values(block, value, first, last);
+    add_leaves(at, value, 0);
+    add_distinct(at, value, 0);
+  }
+  return true;
+}
+
 // Of more values than may count, those with the smallest hash of the value and of how many equal
 // ones come before it.
 void UnitBounder::add_leaves(std::size_t set, std::size_t value, std::uint32_t index) {
@@ -354,6 +402,10 @@ void UnitBounder::add_leaves(std::size_t set, std::size_t value, std::uint32_t i
   for (std::size_t i = 0; i < shape_.leaves.size(); ++i) {
     if (shape_.statistics[shape_.leaves[i]].value != value) continue;
     LeafCounter& leaves = tables_[set].leaves(tables_[set].place(unit.groups[index]), i);
+    if (picked_.size() <= static_cast<std::size_t>(shape_.rows_per_group)) {
+      for (const std::int64_t step : picked_) leaves.add(step);
+      continue;
+    }
     ranked_.clear();
     std::uint64_t ordinal = 0;
     for (std::size_t at = 0; at < picked_.size(); ++at) {

@@ -119,6 +119,8 @@ class UnitBounder {
   template <std::size_t kGroups>
   bool add_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
   bool try_at_once(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
+  bool try_one_group(std::size_t set, const RowBlock& block, std::size_t first, std::size_t last);
+  void pick_values(const RowBlock& block, std::size_t value, std::size_t first, std::size_t last);
   void plan_words();
   void plan_quick();
   static std::uint32_t* new_marks(Set& set, std::size_t groups);
@@ -149,6 +151,7 @@ class UnitBounder {
   std::uint64_t serial_ = 0;
   bool has_lists_ = false;
   bool has_squares_ = false;
+  bool has_sums_ = false;               // a statistic is made of counts or sums of values
   std::vector<WordsPlan> words_plans_;  // one an integer statistic
   std::vector<std::uint64_t> hashes_;   // of the rows of a whole unit
   std::vector<std::uint32_t> counted_;  // which of them count

@@ -95,6 +95,7 @@ void UnitBounder::add_unit(std::size_t set, std::uint64_t unit_hash, const RowBl
   unit_hash_ = unit_hash;
   const bool at_once = !has_lists_ && last - first <= kRowsAtOnce;
   if (at_once && try_at_once(set, block, first, last)) return;
+  if (has_lists_ && try_one_group(set, block, first, last)) return;
   begin(unit_hash);
   add_to_set(set, block, first, last);
   finish(set);

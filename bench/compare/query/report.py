@@ -30,7 +30,7 @@ def cells(line, ours, truth):
         return row + ["–"] * 3
     wrong = error(task, line["answer"], truth[task])
     shown = sum(key in line["answer"] for key in truth[task])
-    held = "–" if line["contestant"] == "shoal" else "no intervals"
+    held = "–" if line["contestant"].startswith("shoal") else "no intervals"
     if "covered" in line:
         held = f"{100 * line['covered'][0] / max(line['covered'][1], 1):.1f}% of {line['covered'][1]}"
     return row + ["–" if wrong is None else f"{100 * wrong:.2g}%", f"{shown} of {len(truth[task])}", held]

@@ -2,15 +2,17 @@
 
   shoal.py COMMAND FOLDER ROUNDS
 
-Each question is a process of its own, with everything an answer takes: policy, plan, ledger, sums, noise. Which groups of
+Twice: on the file as the peers get it, and on what `shoal import` makes of it once, rows ordered by person; the import is
+the start of the second. Each question is a process of its own, with everything an answer takes: policy, plan, ledger, sums, noise. Which groups of
 a person count is drawn anew for each question, so intervals are checked on narrow.parquet, where nobody has too many: an
 answer at a large epsilon, with next to no noise, tells what they should hold.
 """
 import json
+import os
 import pathlib
-import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 COMMAND, FOLDER, ROUNDS = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
@@ -32,6 +34,7 @@ time_steps = 0
 source = "EVENTS.parquet"
 format = "parquet"
 person_column = "user_id"
+clustered = CLUSTERED
 max_rows_per_person = 10
 max_groups_per_person = 3
 max_rows_per_group = 10
@@ -65,31 +68,45 @@ TASKS = {
 }
 
 
-def policy(task, events):
+def policy(task, events, clustered=False):
     path = FOLDER / f"{task}.toml"
     for pattern in ("events.ledger*", "*.parquet.shoal"):
         for old in FOLDER.glob(pattern):
             old.unlink()
     keys = "categories = [" + ", ".join(map(str, range(100))) + "]" if task == "t1" else ""
-    path.write_text(POLICY.replace("CATEGORIES", keys).replace("EVENTS", events))
+    text = POLICY.replace("CATEGORIES", keys).replace("EVENTS", events)
+    path.write_text(text.replace("CLUSTERED", "true" if clustered else "false"))
     return path
 
 
+def imported(events):
+    """Seconds of writing a file again, ordered by person."""
+    path, ordered = policy("import", events), FOLDER / f"{events}_ordered.parquet"
+    ordered.unlink(missing_ok=True)
+    begin = time.monotonic()
+    subprocess.run([COMMAND, "import", path, "--table", "events", "--output", ordered], check=True, capture_output=True)
+    return time.monotonic() - begin
+
+
 def ask(path, sql, epsilon, key):
-    begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([COMMAND, "query", path, sql, "--epsilon", str(epsilon), "--format", "json", "--key", key],
-                          capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip()[:300])
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    begin = time.monotonic()
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [COMMAND, "query", path, sql, "--epsilon", str(epsilon), "--format", "json", "--key", key],
+            stdout=subprocess.PIPE, stderr=errors, text=True)
+        text = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)  # of this one alone
+        errors.seek(0)
+        if status != 0:
+            raise RuntimeError(errors.read().strip()[:300])
+    wall = time.monotonic() - begin
     answer, cells = {}, {}
-    for row in json.loads(done.stdout)["rows"]:
+    for row in json.loads(text)["rows"]:
         keyed = "lower" not in row[0] and len(row) > 1
         name = str(row[0]["value"]) if keyed else "all"
         cells[name] = row[1:] if keyed else row
         answer[name] = [cell["value"] for cell in cells[name]]
-    return time.monotonic() - begin, used, after.ru_maxrss * 1024, answer, cells
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, answer, cells
 
 
 def covered(cells, exact):
@@ -104,11 +121,11 @@ def covered(cells, exact):
     return held, total
 
 
-def main():
+def answer_all(contestant, start, ending):
     for task, sql in TASKS.items():
-        line = {"contestant": "shoal", "task": task, "start": 0.0}
+        line = {"contestant": contestant, "task": task, "start": start}
         try:
-            path = policy(task, "events")
+            path = policy(task, "events" + ending, ending != "")
             if task == "t5":
                 runs = [ask(path, sql.format(i), 1 / SMALL, f"small-{i}") for i in range(SMALL)]
             else:
@@ -116,7 +133,7 @@ def main():
             line |= {"wall": min(r[0] for r in runs), "processor": min(r[1] for r in runs),
                      "memory": max(r[2] for r in runs), "answer": {} if task == "t5" else runs[0][3]}
             if task in ("t1", "t2", "t4"):
-                path = policy(task, "narrow")
+                path = policy(task, "narrow" + ending, ending != "")
                 exact = ask(path, sql, 400, "exact")[3]
                 counts = [covered(ask(path, sql, 1, f"round-{i}")[4], exact) for i in range(ROUNDS)]
                 line["covered"] = [sum(count[0] for count in counts), sum(count[1] for count in counts)]
@@ -125,4 +142,7 @@ def main():
         print(json.dumps(line), flush=True)
 
 
-main()
+answer_all("shoal", 0.0, "")
+seconds = imported("events")
+imported("narrow")
+answer_all("shoal, imported", seconds, "_ordered")

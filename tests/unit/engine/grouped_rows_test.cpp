@@ -122,6 +122,38 @@ RC_GTEST_PROP(GroupedRows, RowsAsUnitsAreBoundedOneByOne, ()) {
   RC_ASSERT(database.ask("SELECT * EXCLUDE (u) FROM t", request, kRoomy) == expected);
 }
 
+// Units with all rows in one group, whose values come in no order and more than once: with every
+// choice of two statistics, so that what one needs is not there because of another.
+TEST(GroupedRows, UnitsOfOneGroupGiveWhatTheReferenceGives) {
+  Database database;
+  std::mt19937 random(11);
+  const auto pick = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  std::vector<Row> rows;
+  for (int unit = 0; unit < 300; ++unit) {
+    for (std::int64_t left = 1 + pick(6); left > 0; --left) {
+      Row& row = rows.emplace_back();
+      row.unit = unit;
+      row.k0 = unit % 3;
+      if (pick(8) > 0) row.v0 = static_cast<double>(pick(3)) / 2;
+      row.v1 = pick(3);
+      row.v2 = fmt::format("{} {}", unit, pick(3));  // no other unit has these
+    }
+  }
+  database.connection().run(reference::create_table("t", rows, false));
+  GroupedRequest request = reference::request_of({{{0}, 2}, {{}, 1}});
+  request.rows_per_group = 4;
+  request.distinct_per_group = 2;
+  const std::vector<catalog::Statistic> all = request.statistics;
+  for (std::size_t one = 0; one < all.size(); ++one) {
+    for (std::size_t other = one + 1; other < all.size(); ++other) {
+      request.statistics = {all[one], all[other]};
+      EXPECT_EQ(database.ask("SELECT * FROM t", request, kRoomy),
+                reference::answer(request, rows, false))
+          << one << ' ' << other;
+    }
+  }
+}
+
 // Enough rows for several threads, in DuckDB's own parts: a heavy unit that fills many of them.
 class ManyRows : public testing::Test {
  protected:

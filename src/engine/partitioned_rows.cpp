@@ -185,9 +185,6 @@ class PartitionedRows::Partition {
   }
 
  private:
-  // Memory of a row's unit is fetched so many rows before it is its turn.
-  static constexpr std::size_t kAhead = 8;
-
   struct Unit {
     std::uint64_t word;               // the number, or the text's hash
     const std::uint64_t* text_words;  // length and bytes
@@ -220,18 +217,11 @@ class PartitionedRows::Partition {
     unit_of_.clear();
     unit_of_.reserve(rows);
     table_.assign(1024, {});
-    const std::size_t ahead = kAhead * fixed_words_;
-    for (const Loaded& piece : pieces) {
-      const std::uint64_t* end = piece.words.data() + piece.words.size();
-      for (const std::uint64_t* at = piece.words.data(); at < end; at += record_words(at)) {
-        // Of a text unit this is some word of a row to come, and the wrong place.
-        if (static_cast<std::size_t>(end - at) > ahead)
-          __builtin_prefetch(&table_[home(at[ahead])]);
-        const std::uint32_t unit = find(at);
-        unit_of_.push_back(unit);
-        ++counts_[unit];
-      }
-    }
+    each(pieces, [&](std::size_t, const std::uint64_t* record) {
+      const std::uint32_t unit = find(record);
+      unit_of_.push_back(unit);
+      ++counts_[unit];
+    });
   }
 
   std::size_t home(std::uint64_t word) const {
@@ -297,12 +287,6 @@ class PartitionedRows::Partition {
     const std::uint64_t all_present = (std::uint64_t{1} << words_.size()) - 1;
     std::size_t row = 0;
     each(pieces, [&](std::size_t lane, const std::uint64_t* record) {
-      if (row + 2 * kAhead < rows) {
-        __builtin_prefetch(&next_[unit_of_[row + 2 * kAhead]]);
-        const std::size_t soon = next_[unit_of_[row + kAhead]];
-        __builtin_prefetch(&groups_[0][soon], 1);
-        if (!words_.empty()) __builtin_prefetch(&words_[0][soon], 1);
-      }
       const std::size_t to = next_[unit_of_[row++]]++;
       const auto& numbers = numbers_[lane];
       groups_[0][to] = numbers[0][static_cast<std::uint32_t>(record[1])];

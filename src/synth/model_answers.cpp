@@ -8,12 +8,14 @@ using data::AttributeSet;
 
 namespace {
 
-// Of the messages that are kept: 32 megabytes.
-constexpr std::size_t kMaxKeptCells = std::size_t{1} << 22;
+// Of the messages that are kept: 32 megabytes, or twice the tables of the cliques.
+constexpr std::size_t kLeastKeptCells = std::size_t{1} << 22;
 
 }  // namespace
 
-ModelAnswers::ModelAnswers(const BeliefTree& tree) : tree_(tree) {
+ModelAnswers::ModelAnswers(const BeliefTree& tree)
+    : tree_(tree),
+      max_kept_cells_(std::max(kLeastKeptCells, 2 * static_cast<std::size_t>(tree.cells()))) {
   const JunctionTree& shape = tree.tree();
   children_.resize(shape.cliques.size());
   below_ = shape.cliques;
@@ -74,7 +76,7 @@ ModelAnswers::Table ModelAnswers::message(std::size_t clique, AttributeSet set) 
   TableProjection(tree_.sizes(), table.set, separator).multiply(inverse, table.cells);
   const std::size_t cells = table.cells.size();
   const auto result = std::make_shared<const ColumnTable>(std::move(table));
-  if (cells <= kMaxKeptCells - kept_cells_) {
+  if (cells <= max_kept_cells_ - kept_cells_) {
     kept_cells_ += cells;
     messages_.emplace(Key{clique, set}, result);
   }

@@ -37,7 +37,8 @@ class ModelAnswers {
   std::vector<data::AttributeSet> below_;  // columns of a clique or below it, without its separator
   std::map<Key, Table> reduced_;
   std::map<Key, Table> messages_;
-  std::size_t kept_cells_ = 0;  // of the messages
+  std::size_t max_kept_cells_;  // of the messages
+  std::size_t kept_cells_ = 0;
 };
 
 }  // namespace shoal::synth

@@ -1,3 +1,5 @@
+#include "base/descriptor.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 
@@ -7,9 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <system_error>
 
 namespace shoal {
@@ -21,20 +21,6 @@ namespace {
                           what, path.string(), std::generic_category().message(error)));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 void write_all(int fd, std::string_view contents, const std::filesystem::path& path) {
   while (!contents.empty()) {
     const ssize_t written = ::write(fd, contents.data(), contents.size());
@@ -44,40 +30,32 @@ void write_all(int fd, std::string_view contents, const std::filesystem::path& p
   }
 }
 
-std::ifstream open_for_reading(const std::filesystem::path& path) {
+std::string read_from(const std::filesystem::path& path, std::size_t limit) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} is a folder; name a file", path.string()));
   }
   // Not looked for first: another process may move it between a look and the opening.
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (stream) return stream;
-  const int error = errno;
-  if (error == ENOENT || error == ENOTDIR) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) {
     throw Error(ErrorCode::not_found,
                 fmt::format("there is no file {}; check the name", path.string()));
   }
-  fail("read", path, error);
+  if (file.get() < 0) fail("read", path, errno);
+  std::optional<std::string> contents = read_up_to(file.get(), limit);
+  if (!contents) fail("read", path, errno);
+  return std::move(*contents);
 }
 
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream stream = open_for_reading(path);
-  std::string contents{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) fail("read", path, errno);
-  return contents;
+  return read_from(path, std::string().max_size());
 }
 
 std::string read_file_head(const std::filesystem::path& path, std::size_t limit) {
-  std::ifstream stream = open_for_reading(path);
-  std::string contents(limit, '\0');
-  stream.read(contents.data(), static_cast<std::streamsize>(limit));
-  if (stream.bad()) fail("read", path, errno);
-  contents.resize(static_cast<std::size_t>(stream.gcount()));
-  return contents;
+  return read_from(path, limit);
 }
 
 void write_file_durably(const std::filesystem::path& path, std::string_view contents,

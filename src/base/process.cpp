@@ -1,3 +1,5 @@
+#include "base/life_sign.hpp"
+
 #include <shoal/base/process.hpp>
 
 #include <unistd.h>
@@ -5,8 +7,6 @@
 #include <array>
 #include <ctime>
 #include <fstream>
-#include <iterator>
-#include <optional>
 
 namespace shoal {
 namespace {
@@ -16,20 +16,6 @@ std::string boot_id() {
   std::string id;
   stream >> id;
   return id;
-}
-
-// Field 22 of /proc/<pid>/stat, counted from behind the command's name, which may hold spaces.
-std::optional<std::string> start_time(const std::string& pid) {
-  std::ifstream stream("/proc/" + pid + "/stat");
-  if (!stream) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  std::size_t at = text.rfind(')');
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
-  if (at == std::string::npos) return std::nullopt;
-  // A zombie has ended: it will write nothing any more.
-  const std::size_t state = text.rfind(')') + 2;
-  if (state < text.size() && text[state] == 'Z') return std::nullopt;
-  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
 bool is_number(std::string_view text) {
@@ -44,9 +30,10 @@ std::string process_identity() {
   thread_local std::string identity;
   if (known == ::getpid()) return identity;
   const std::string pid = std::to_string(::getpid());
-  const std::optional<std::string> start = start_time(pid);
-  identity = boot_id() + ":" + pid + ":" + start.value_or("?");
-  if (start) known = ::getpid();
+  const LifeSign mine = life_sign_of(pid);
+  const bool told = mine.state == LifeSign::State::alive;
+  identity = boot_id() + ":" + pid + ":" + (told ? mine.start_time : "?");
+  if (told) known = ::getpid();
   return identity;
 }
 
@@ -62,8 +49,9 @@ bool process_is_gone(std::string_view identity) {
   const std::string pid(identity.substr(first + 1, second - first - 1));
   const std::string_view started = identity.substr(second + 1);
   if (!is_number(pid) || !is_number(started)) return false;
-  const std::optional<std::string> now = start_time(pid);
-  return !now || *now != started;
+  const LifeSign now = life_sign_of(pid);
+  return now.state == LifeSign::State::gone ||
+         (now.state == LifeSign::State::alive && now.start_time != started);
 }
 
 std::string utc_now() {

@@ -134,6 +134,9 @@ TEST_F(Files, ErrorsHaveTheirCode) {
   };
   EXPECT_EQ(code_of([&] { read_file(folder_ / "missing"); }), ErrorCode::not_found);
   EXPECT_EQ(code_of([&] { read_file(folder_.path()); }), ErrorCode::invalid_argument);
+  // This one opens, and reading it fails.
+  EXPECT_EQ(code_of([&] { read_file("/proc/self/mem"); }), ErrorCode::io);
+  EXPECT_EQ(code_of([&] { read_file_head("/proc/self/mem", 4); }), ErrorCode::io);
   EXPECT_EQ(code_of([&] { write_file_durably(folder_ / "no" / "such", "x", IfExists::replace); }),
             ErrorCode::io);
   EXPECT_EQ(code_of([&] { write_file_durably("/dev/full/x", "x", IfExists::replace); }),

@@ -1,10 +1,14 @@
 // Who is alive: an identity tells this process from every other, and from itself in an earlier
 // life.
+#include "base/descriptor.hpp"
+#include "base/life_sign.hpp"
 #include "support/child_process.hpp"
 
 #include <shoal/base/process.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <csignal>
@@ -76,6 +80,33 @@ TEST(Process, AZombieIsGone) {
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT), 0);
   EXPECT_TRUE(process_is_gone(child.identity));
+  test::wait_for_child(child.pid);
+}
+
+// It may end between the opening of what tells of it and the reading.
+TEST(Process, OneThatEndsWhileItIsLookedAtIsGone) {
+  TalkingChild child;
+  const Descriptor stat(
+      ::open(("/proc/" + std::to_string(child.pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_GE(stat.get(), 0);
+  child.kill();
+  test::wait_for_child(child.pid);
+  EXPECT_EQ(read_life_sign(stat.get()).state, LifeSign::State::gone);
+}
+
+// Without a free descriptor nothing can be told of anybody.
+TEST(Process, OneThatCannotBeLookedAtCountsAsAlive) {
+  TalkingChild child;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const LifeSign::State told = life_sign_of(std::to_string(child.pid)).state;
+  const bool gone = process_is_gone(child.identity);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(told, LifeSign::State::unknown);
+  EXPECT_FALSE(gone);
+  child.kill();
   test::wait_for_child(child.pid);
 }
 

@@ -2,6 +2,7 @@
 
 #include "synth/cell_kernels.hpp"
 #include "synth/table_projection.hpp"
+#include "synth/worker_team.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,20 +49,31 @@ struct Places {
   explicit Places(std::vector<std::size_t> places) : at(std::move(places)) {
     while (stretch < at.size() && at[stretch] == stretch) ++stretch;
   }
-  void gather(const double* from, double* to) const {
-    if (stretch < 8) {
-      for (std::size_t j = 0; j < at.size(); ++j) to[j] = from[at[j]];
-    } else {
-      for (std::size_t j = 0; j < at.size(); j += stretch)
-        std::copy_n(from + at[j], stretch, to + j);
+  // Calls copy(cell of the range, its place, how many from there on are neighbours).
+  template <class Copy>
+  void for_stretches(CellRange range, Copy copy) const {
+    for (std::size_t j = range.begin; j < range.end;) {
+      const std::size_t many = std::min(range.end - j, stretch - j % stretch);
+      copy(j - range.begin, at[j], many);
+      j += many;
     }
   }
-  void scatter(const double* from, double* to) const {
+  void gather(CellRange range, const double* from, double* to) const {
     if (stretch < 8) {
-      for (std::size_t j = 0; j < at.size(); ++j) to[at[j]] = from[j];
+      for (std::size_t j = range.begin; j < range.end; ++j) *to++ = from[at[j]];
     } else {
-      for (std::size_t j = 0; j < at.size(); j += stretch)
-        std::copy_n(from + j, stretch, to + at[j]);
+      for_stretches(range, [&](std::size_t cell, std::size_t place, std::size_t many) {
+        std::copy_n(from + place, many, to + cell);
+      });
+    }
+  }
+  void scatter(CellRange range, const double* from, double* to) const {
+    if (stretch < 8) {
+      for (std::size_t j = range.begin; j < range.end; ++j) to[at[j]] = *from++;
+    } else {
+      for_stretches(range, [&](std::size_t cell, std::size_t place, std::size_t many) {
+        std::copy_n(from + cell, many, to + place);
+      });
     }
   }
 };
@@ -75,64 +87,80 @@ ColumnTable trimmed(std::span<const std::uint32_t> sizes, const ColumnTable& tab
   return smaller;
 }
 
-// sums[r * width + j] = the sum over k of x[r * many + k] * y[k * width + j], added in the order of
-// k, for `fours` fours of j.
+// What is worked on at a time, so that it stays near: a panel of the right table of this many
+// places to add up over and columns, and the sums of this many rows.
+constexpr std::size_t kDepth = 256;
+constexpr std::size_t kWidth = 128;
+constexpr std::size_t kHeight = 64;
+
+// A part of a product: rows of `depth` numbers each, times a panel of `width` columns, a multiple
+// of four.
+struct Panel {
+  const double* x;
+  const double* y;
+  std::size_t depth;
+  std::size_t width;
+};
+
+// sums[r * width + j] += the sum over k of x[r * depth + k] * y[k * width + j], added one by one in
+// the order of k, for `fours` fours of columns from j on.
 template <std::size_t rows, std::size_t fours>
-SHOAL_INLINE void multiply_block(const double* x, const double* y, std::size_t many,
-                                 std::size_t width, double* sums) {
-  Four total[rows][fours] = {};
-  for (std::size_t k = 0; k < many; ++k, y += width) {
+SHOAL_INLINE void multiply_block(const Panel& panel, std::size_t j, double* sums) {
+  Four total[rows][fours];
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t f = 0; f < fours; ++f) {
+      load(sums + r * panel.width + j + f * kLanes, total[r][f]);
+    }
+  }
+  const double* y = panel.y + j;
+  for (std::size_t k = 0; k < panel.depth; ++k, y += panel.width) {
     Four at[fours];
     for (std::size_t f = 0; f < fours; ++f) load(y + f * kLanes, at[f]);
     for (std::size_t r = 0; r < rows; ++r) {
-      const double factor = x[r * many + k];
+      const double factor = panel.x[r * panel.depth + k];
       for (std::size_t f = 0; f < fours; ++f) total[r][f] += factor * at[f];
     }
   }
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t f = 0; f < fours; ++f) store(total[r][f], sums + r * width + f * kLanes);
+    for (std::size_t f = 0; f < fours; ++f) {
+      store(total[r][f], sums + r * panel.width + j + f * kLanes);
+    }
   }
 }
 
 template <std::size_t rows>
-SHOAL_INLINE void multiply_rows(const double* x, const double* y, std::size_t many,
-                                std::size_t width, double* sums) {
+SHOAL_INLINE void multiply_rows(const Panel& panel, double* sums) {
   std::size_t j = 0;
-  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
-    multiply_block<rows, 2>(x, y + j, many, width, sums + j);
-  }
-  if (j < width) multiply_block<rows, 1>(x, y + j, many, width, sums + j);
+  for (; j + 2 * kLanes <= panel.width; j += 2 * kLanes) multiply_block<rows, 2>(panel, j, sums);
+  if (j < panel.width) multiply_block<rows, 1>(panel, j, sums);
 }
 
-SHOAL_INLINE void multiply_any(std::size_t rows, const double* x, const double* y, std::size_t many,
-                               std::size_t width, double* sums) {
+SHOAL_INLINE void multiply_any(std::size_t rows, const Panel& panel, double* sums) {
   switch (rows) {
     case 1:
-      return multiply_rows<1>(x, y, many, width, sums);
+      return multiply_rows<1>(panel, sums);
     case 2:
-      return multiply_rows<2>(x, y, many, width, sums);
+      return multiply_rows<2>(panel, sums);
     case 3:
-      return multiply_rows<3>(x, y, many, width, sums);
+      return multiply_rows<3>(panel, sums);
     default:
-      return multiply_rows<kRows>(x, y, many, width, sums);
+      return multiply_rows<kRows>(panel, sums);
   }
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) void multiply_avx2(std::size_t rows, const double* x,
-                                                   const double* y, std::size_t many,
-                                                   std::size_t width, double* sums) {
-  multiply_any(rows, x, y, many, width, sums);
+__attribute__((target("avx2"))) void multiply_avx2(std::size_t rows, const Panel& panel,
+                                                   double* sums) {
+  multiply_any(rows, panel, sums);
 }
 #endif
 
-// For up to kRows rows; the width is a multiple of four.
-void multiply(bool wide, std::size_t rows, const double* x, const double* y, std::size_t many,
-              std::size_t width, double* sums) {
+// For up to kRows rows.
+void multiply(bool wide, std::size_t rows, const Panel& panel, double* sums) {
 #if defined(__x86_64__)
-  if (wide) return multiply_avx2(rows, x, y, many, width, sums);
+  if (wide) return multiply_avx2(rows, panel, sums);
 #endif
-  multiply_any(rows, x, y, many, width, sums);
+  multiply_any(rows, panel, sums);
 }
 
 // Whether the columns of the right table, rather than those of the left one, are to be next to each
@@ -146,7 +174,96 @@ bool right_goes_fastest(std::size_t left_cells, std::size_t right_cells, Attribu
   return right_last == (last >= kFew || other < kFew);
 }
 
+// Where the cells of the two tables and of their product are: for each cell of the columns that
+// stay in common a matrix product, its inner places being those that are added up over.
+struct TableProduct {
+  std::vector<std::size_t> left_batch;
+  std::vector<std::size_t> left_rows;
+  Places left_inner;
+  std::vector<std::size_t> right_batch;
+  std::vector<std::size_t> right_inner;
+  Places right_columns;
+  std::vector<std::size_t> to_batch;
+  std::vector<std::size_t> to_rows;
+  Places to_columns;
+
+  // Whether the right table is one panel after another as it is.
+  bool packed() const {
+    const std::size_t width = right_columns.at.size();
+    const std::size_t many = right_inner.size();
+    return width <= kWidth && width % kLanes == 0 && right_columns.stretch == width &&
+           (many == 1 || right_inner[1] == width) && right_inner.back() == (many - 1) * width;
+  }
+
+  // By tiles of the product, each from panels of both tables, so that tables of any size are read
+  // from near.
+  void work_out(const double* left, const double* right, double* to, bool wide) const {
+    const bool as_it_is = packed();
+    const std::size_t depth = std::min(kDepth, right_inner.size());
+    const std::size_t widest = padded(std::min(kWidth, to_columns.at.size()));
+    std::vector<double> x(kRows * depth);
+    std::vector<double> y(as_it_is ? 0 : depth * widest);
+    std::vector<double> sums(std::min(kHeight, to_rows.size()) * widest);
+    for (std::size_t block = 0; block < to_batch.size(); ++block) {
+      const double* const left_block = left + left_batch[block];
+      const double* const right_block = right + right_batch[block];
+      for (std::size_t j = 0; j < to_columns.at.size(); j += kWidth) {
+        const CellRange columns = {j, std::min(j + kWidth, to_columns.at.size())};
+        const std::size_t width = padded(columns.end - columns.begin);
+        for (std::size_t i = 0; i < to_rows.size(); i += kHeight) {
+          const CellRange rows = {i, std::min(i + kHeight, to_rows.size())};
+          std::fill_n(sums.begin(), (rows.end - rows.begin) * width, 0.0);
+          for (std::size_t k = 0; k < right_inner.size(); k += kDepth) {
+            const CellRange inner = {k, std::min(k + kDepth, right_inner.size())};
+            Panel panel = {x.data(), y.data(), inner.end - inner.begin, width};
+            if (as_it_is) {
+              panel.y = right_block + k * width;
+            } else if (i == 0 || right_inner.size() > kDepth) {
+              for (std::size_t at = inner.begin; at < inner.end; ++at) {
+                right_columns.gather(columns, right_block + right_inner[at],
+                                     y.data() + (at - inner.begin) * width);
+              }
+            }
+            add_rows(rows, inner, left_block, panel, x, sums, wide);
+          }
+          for (std::size_t row = rows.begin; row < rows.end; ++row) {
+            to_columns.scatter(columns, sums.data() + (row - rows.begin) * width,
+                               to + to_batch[block] + to_rows[row]);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  static std::size_t padded(std::size_t width) { return (width + kLanes - 1) / kLanes * kLanes; }
+
+  void add_rows(CellRange rows, CellRange inner, const double* left_block, const Panel& panel,
+                std::span<double> x, std::span<double> sums, bool wide) const {
+    for (std::size_t i = rows.begin; i < rows.end; i += kRows) {
+      const std::size_t height = std::min(kRows, rows.end - i);
+      for (std::size_t r = 0; r < height; ++r) {
+        left_inner.gather(inner, left_block + left_rows[i + r], x.data() + r * panel.depth);
+      }
+      multiply(wide, height, panel, sums.data() + (i - rows.begin) * panel.width);
+    }
+  }
+};
+
 }  // namespace
+
+ColumnTable slice(std::span<const std::uint32_t> sizes, AttributeSet table,
+                  std::span<const double> cells, AttributeSet fixed,
+                  std::span<const std::uint32_t> codes) {
+  std::size_t first = 0;
+  for (const std::size_t column : table.members()) {
+    first = first * sizes[column] + (fixed.contains(column) ? codes[column] : 0);
+  }
+  const Places places(places_of(sizes, table.without(fixed), table));
+  ColumnTable part{table.without(fixed), std::vector<double>(places.at.size())};
+  places.gather({0, places.at.size()}, cells.data() + first, part.cells.data());
+  return part;
+}
 
 ColumnTable contract(std::span<const std::uint32_t> sizes, const ColumnTable& a,
                      const ColumnTable& b, AttributeSet kept, bool wide) {
@@ -172,42 +289,16 @@ ColumnTable contract(std::span<const std::uint32_t> sizes, const ColumnTable& a,
 
   ColumnTable result{batch | rows | columns, {}};
   result.cells.resize(count(result.set));
-  const auto left_batch = places_of(sizes, batch, left.set);
-  const auto left_rows = places_of(sizes, rows, left.set);
-  const Places left_inner(places_of(sizes, inner, left.set));
-  const auto right_batch = places_of(sizes, batch, right.set);
-  const auto right_inner = places_of(sizes, inner, right.set);
-  const Places right_columns(places_of(sizes, columns, right.set));
-  const auto to_batch = places_of(sizes, batch, result.set);
-  const auto to_rows = places_of(sizes, rows, result.set);
-  const Places to_columns(places_of(sizes, columns, result.set));
-
-  const std::size_t many = left_inner.at.size();
-  const std::size_t width = (to_columns.at.size() + kLanes - 1) / kLanes * kLanes;
-  // Whether the right table is what is multiplied by as it is.
-  const bool packed = right_columns.stretch == width && (many == 1 || right_inner[1] == width) &&
-                      right_inner.back() == (many - 1) * width;
-  std::vector<double> x(kRows * many);
-  std::vector<double> y(packed ? 0 : many * width);  // what is beyond the columns stays 0
-  std::vector<double> sums(kRows * width);
-  for (std::size_t block = 0; block < to_batch.size(); ++block) {
-    const double* right_block = right.cells.data() + right_batch[block];
-    for (std::size_t k = 0; !packed && k < many; ++k) {
-      right_columns.gather(right_block + right_inner[k], y.data() + k * width);
-    }
-    for (std::size_t i = 0; i < to_rows.size(); i += kRows) {
-      const std::size_t height = std::min(kRows, to_rows.size() - i);
-      for (std::size_t r = 0; r < height; ++r) {
-        left_inner.gather(left.cells.data() + left_batch[block] + left_rows[i + r],
-                          x.data() + r * many);
-      }
-      multiply(wide, height, x.data(), packed ? right_block : y.data(), many, width, sums.data());
-      for (std::size_t r = 0; r < height; ++r) {
-        to_columns.scatter(sums.data() + r * width,
-                           result.cells.data() + to_batch[block] + to_rows[i + r]);
-      }
-    }
-  }
+  const TableProduct product = {places_of(sizes, batch, left.set),
+                                places_of(sizes, rows, left.set),
+                                Places(places_of(sizes, inner, left.set)),
+                                places_of(sizes, batch, right.set),
+                                places_of(sizes, inner, right.set),
+                                Places(places_of(sizes, columns, right.set)),
+                                places_of(sizes, batch, result.set),
+                                places_of(sizes, rows, result.set),
+                                Places(places_of(sizes, columns, result.set))};
+  product.work_out(left.cells.data(), right.cells.data(), result.cells.data(), wide);
   return result;
 }
 

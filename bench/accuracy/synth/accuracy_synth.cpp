@@ -6,7 +6,8 @@
 // w3 (shrinkage of main effects, pairs and more, for aim and mst), f1, f2, f3 (the same in the last
 // fit alone; 0: as before), prior (variance of effects in place of shrinkage, in all fits; 0:
 // none), iterations (of a fit), rows (0: as many as the table), refine (1: refine the records; as
-// graded does unless it is 0), ways, steps (1: list what was measured).
+// graded does unless it is 0), ways, steps (1: list what was measured), seed (of noise that is the
+// same each time, to compare versions; without it noise is secure).
 //
 // aim and mst are paid for as zcdp, graded as gdp, each within epsilon and delta.
 //
@@ -14,6 +15,7 @@
 // over all marginals of `ways` columns, of the L1 distance of the normalised tables, not halved,
 // computed from synthetic records.
 #include "support/ledger_requests.hpp"
+#include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/privacy/conversion.hpp>
@@ -142,7 +144,9 @@ int main(int argc, char** argv) {
   for (const data::AttributeSet set : sets)
     truth.push_back(shares(source.sizes, source.columns, set));
 
-  random::SecureSource bits;
+  random::SecureSource secure;
+  test::SeededSource seeded(static_cast<std::uint64_t>(option["seed"]));
+  random::BitSource& bits = option["seed"] > 0 ? static_cast<random::BitSource&>(seeded) : secure;
   std::puts(
       "method,epsilon,run,error,model_error,cpu_seconds,wall_seconds,peak_mb,rounds,model_cells");
   for (int run = 0; run < runs; ++run) {

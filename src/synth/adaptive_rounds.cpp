@@ -9,7 +9,7 @@ namespace shoal::synth {
 using data::AttributeSet;
 
 Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& workload,
-                          const MethodOptions& options, Penalty penalty, LastFit last_fit) {
+                          const MethodOptions& options, const RoundRules& rules) {
   const RoundSchedule schedule;
   Rounds rounds(curator, workload, options);
   const double columns = static_cast<double>(curator.sizes().size());
@@ -40,13 +40,13 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
     std::vector<double> penalties;
     penalties.reserve(expected.size());
     for (const std::vector<double>& table : expected) {
-      penalties.push_back(penalty == Penalty::noise
+      penalties.push_back(rules.penalty == Penalty::noise
                               ? noise_norm(static_cast<double>(table.size()), sigma)
                               : kept_noise_norm(table, sigma));
     }
     const std::size_t chosen = rounds.choose(fitting, expected, penalties, epsilon);
     rounds.measure(sets[chosen], sigma, rounds.last_scale());
-    if (last && last_fit == LastFit::with_prior) {
+    if (last && rules.last_fit == LastFit::with_prior) {
       rounds.fit_with_prior(options.final_fit);
     } else if (last) {
       rounds.fit(options.final_fit);
@@ -54,7 +54,7 @@ Synthesis adaptive_rounds(release::MarginalCurator& curator, const Workload& wor
       rounds.fit_on_the_way(options.fit);
     }
     const std::vector<double> now = rounds.model().marginal(sets[chosen]);
-    if (distance(now, expected[chosen]) <= penalties[chosen]) round *= 4;  // half the noise
+    if (distance(now, expected[chosen]) <= penalties[chosen]) round *= rules.growth;
   }
   return std::move(rounds).finish();
 }

@@ -20,7 +20,7 @@ Synthesis aim(release::MarginalCurator& curator, const Workload& workload,
   const double most = kLastShrinkage / first_noise(curator);
   for (double& weight : mine.final_fit.shrinkage) weight = std::min(weight, most);
   mine.final_fit.max_iterations = std::max(mine.final_fit.max_iterations, kLastIterations);
-  return adaptive_rounds(curator, workload, mine, Penalty::noise, LastFit::without_prior);
+  return adaptive_rounds(curator, workload, mine, RoundRules());
 }
 
 }  // namespace shoal::synth

@@ -2,7 +2,7 @@
 // what there is to learn when noise is small, and refuse before anything is spent.
 #include "support/curator_fixture.hpp"
 #include "support/seeded_source.hpp"
-#include "synth/rounds.hpp"
+#include "synth/adaptive_rounds.hpp"
 
 #include <shoal/synth/aim.hpp>
 #include <shoal/synth/graded.hpp>
@@ -116,6 +116,39 @@ TEST_F(MethodsTest, GradedLearnsParityTooAndTakesThePriorGiven) {
 // Four columns of 30 values, all the same in a row, of which three occur: AIM takes the noise of
 // 900 cells for more than any pair can tell, and graded what is left of it. Of the seeds 1 to 10
 // both inequalities hold for at least 9.
+// By which part the noise of a round is less than that of the one before, where it is; but for the
+// last round, which takes what is left.
+std::vector<double> steps_down(const Synthesis& result, std::size_t columns) {
+  std::vector<double> ratios;
+  for (std::size_t i = columns + 1; i + 1 < result.steps.size(); ++i) {
+    const double ratio = result.steps[i].sigma / result.steps[i - 1].sigma;
+    if (std::abs(ratio - 1) > 1e-9) ratios.push_back(ratio);
+  }
+  return ratios;
+}
+
+TEST_F(MethodsTest, GradedHasNoiseShrinkInSmallerStepsWhereThereIsMuchToChooseFrom) {
+  EXPECT_EQ(graded_growth(80, 5), 4);
+  EXPECT_EQ(graded_growth(81, 5), 1.5);
+  test::SeededSource bits(2);
+  release::MarginalCurator few = gaussian(0.0149731, bits);  // 25 candidates, 80 rounds
+  const auto halved = steps_down(graded(few, all_marginals(5, 3), {}), 5);
+  EXPECT_GE(halved.size(), 2u);
+  for (const double ratio : halved) EXPECT_NEAR(ratio, 0.5, 1e-9);
+
+  std::vector<std::vector<std::uint16_t>> table;
+  for (int i = 0; i < 500; ++i) table.emplace_back().resize(10);
+  for (auto& row : table) {
+    for (auto& code : row) code = static_cast<std::uint16_t>(bits.next_bits(1));
+  }
+  release::MarginalCurator many(reserve(privacy::event::Gdp{0.2}),
+                                test::coded_table(std::vector<std::uint32_t>(10, 2), table), {}, 2,
+                                bits);
+  const auto smaller = steps_down(graded(many, all_marginals(10, 3), {}), 10);  // 175 and 160
+  EXPECT_GT(smaller.size(), 2u);
+  for (const double ratio : smaller) EXPECT_NEAR(ratio, std::sqrt(1 / 1.5), 1e-9);
+}
+
 TEST_F(MethodsTest, GradedAsksForPairsOfFewCells) {
   const std::vector<std::uint32_t> sizes(4, 30);
   std::vector<std::vector<std::uint16_t>> table;

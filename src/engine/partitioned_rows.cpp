@@ -214,12 +214,13 @@ class PartitionedRows::Partition {
   void find_units(const std::vector<Loaded>& pieces, std::size_t rows) {
     units_.clear();
     counts_.clear();
-    unit_of_.clear();
-    unit_of_.reserve(rows);
-    table_.assign(1024, {});
+    unit_of_.resize(rows);
+    std::uint32_t* unit_of = unit_of_.data();
+    // Partitions are of one size, more or less: the next has as many units as the last.
+    table_.assign(std::max<std::size_t>(table_.size(), 1024), {});
     each(pieces, [&](std::size_t, const std::uint64_t* record) {
       const std::uint32_t unit = find(record);
-      unit_of_.push_back(unit);
+      *unit_of++ = unit;
       ++counts_[unit];
     });
   }

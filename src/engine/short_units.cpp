@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kRowsOfVector = 16;
 constexpr std::size_t kVectors = 4;
 constexpr std::size_t kMostRows = kVectors * kRowsOfVector;  // of a unit that goes this way
-constexpr std::size_t kRanksAtOnce = 8;
+constexpr std::size_t kEight = 8;
 constexpr std::uint16_t kNoRow = 0xFFFF;  // may be a rank too: what has no row is masked out
 
 // No row from the 64th on; what begins n words before the middle has no row from the nth on.
@@ -47,13 +47,32 @@ struct Ranks {
   std::uint64_t rows;
 };
 
+// How a unit's hash turns those of keys into ranks.
+struct UnitMix {
+  __m256i flip;
+  __m256i factor;
+};
+
+SHOAL_AVX2 inline UnitMix mix_of(std::uint64_t unit_hash) {
+  return {_mm256_set1_epi32(static_cast<int>(unit_hash)),
+          _mm256_set1_epi32(static_cast<int>(unit_hash >> 32 | 1))};
+}
+
+SHOAL_AVX2 inline __m256i eight_ranks(const std::uint32_t* key_words, const UnitMix& mix) {
+  return _mm256_srli_epi32(
+      _mm256_mullo_epi32(_mm256_xor_si256(load(key_words), mix.flip), mix.factor), 16);
+}
+
 template <std::size_t kCount>
-SHOAL_AVX2 inline void load_ranks(const std::uint16_t* from, std::size_t size,
-                                  Ranks<kCount>& ranks) {
+SHOAL_AVX2 inline void load_ranks(const std::uint32_t* key_words, std::size_t size,
+                                  const UnitMix& mix, Ranks<kCount>& ranks) {
   const std::uint16_t* edge = kEdge.words.data() + kMostRows - size;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    ranks.words[i] =
-        _mm256_or_si256(load(from + i * kRowsOfVector), load(edge + i * kRowsOfVector));
+  for (std::size_t i = 0; i < kCount; ++i, key_words += kRowsOfVector) {
+    // Packing goes by halves of vectors: put in order again.
+    const __m256i words = _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(eight_ranks(key_words, mix), eight_ranks(key_words + kEight, mix)),
+        0b11011000);
+    ranks.words[i] = _mm256_or_si256(words, load(edge + i * kRowsOfVector));
   }
   ranks.rows = size == kMostRows ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
 }
@@ -82,55 +101,33 @@ SHOAL_AVX2 inline std::uint64_t take_smallest(Ranks<kCount>& ranks) {
 }
 
 template <std::size_t kCount, std::size_t kGroups>
-SHOAL_AVX2 inline void choose_rows_of(const std::uint16_t* from, std::size_t size,
-                                      std::uint64_t (&rows)[kGroups]) {
+SHOAL_AVX2 inline void choose_rows_of(const std::uint32_t* key_words, std::size_t size,
+                                      const UnitMix& mix, std::uint64_t (&rows)[kGroups]) {
   Ranks<kCount> ranks;
-  load_ranks(from, size, ranks);
+  load_ranks(key_words, size, mix, ranks);
   for (std::uint64_t& of_group : rows) of_group = take_smallest(ranks);
 }
 
 template <std::size_t kGroups>
-SHOAL_AVX2 inline void choose_rows(const std::uint16_t* from, std::size_t size,
-                                   std::uint64_t (&rows)[kGroups]) {
-  if (size <= kRowsOfVector) return choose_rows_of<1>(from, size, rows);
-  if (size <= 2 * kRowsOfVector) return choose_rows_of<2>(from, size, rows);
-  choose_rows_of<kVectors>(from, size, rows);
+SHOAL_AVX2 inline void choose_rows(const std::uint32_t* key_words, std::size_t size,
+                                   const UnitMix& mix, std::uint64_t (&rows)[kGroups]) {
+  if (size <= kRowsOfVector) return choose_rows_of<1>(key_words, size, mix, rows);
+  if (size <= 2 * kRowsOfVector) return choose_rows_of<2>(key_words, size, mix, rows);
+  choose_rows_of<kVectors>(key_words, size, mix, rows);
 }
 
-// How a unit's hash turns a key's into a rank, for each of its rows and for some that follow, which
-// are overwritten by the next unit: most units have no more rows than are written without asking.
-SHOAL_AVX2 inline void spread_unit(std::uint64_t unit_hash, std::size_t size, std::uint32_t* flips,
-                                   std::uint32_t* factors) {
-  const __m256i flip = _mm256_set1_epi32(static_cast<int>(unit_hash));
-  const __m256i factor = _mm256_set1_epi32(static_cast<int>(unit_hash >> 32 | 1));
-  for (std::size_t row = 0; row < kRowsOfVector || row < size; row += kRanksAtOnce) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(flips + row), flip);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(factors + row), factor);
-  }
-}
-
-// Ranks of rows [first, last) of a block, by what was spread for them.
-SHOAL_AVX2 inline void rank_rows(const std::uint64_t* key_hashes, const RowBlock& block,
-                                 const GroupNumber* groups, std::size_t first, std::size_t last,
-                                 const std::uint32_t* flips, const std::uint32_t* factors,
-                                 std::uint16_t* ranks) {
-  // The upper halves of the hashes.
+// The upper halves of the hashes of rows' keys, for rows [first, last) of a block.
+SHOAL_AVX2 inline void gather_keys(const std::uint64_t* key_hashes, const RowBlock& block,
+                                   const GroupNumber* groups, std::size_t first, std::size_t last,
+                                   std::uint32_t* key_words) {
   const int* upper = reinterpret_cast<const int*>(key_hashes) + 1;
   std::size_t row = first;
-  for (; row < last && row + kRanksAtOnce <= block.size; row += kRanksAtOnce) {
-    const __m256i hashes = _mm256_i32gather_epi32(upper, load(groups + row), 8);
-    const __m256i spread = _mm256_mullo_epi32(_mm256_xor_si256(hashes, load(flips + (row - first))),
-                                              load(factors + (row - first)));
-    const __m256i high = _mm256_srli_epi32(spread, 16);
-    const __m128i words =
-        _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(ranks + (row - first)), words);
+  for (; row < last && row + kEight <= block.size; row += kEight) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(key_words + (row - first)),
+                        _mm256_i32gather_epi32(upper, load(groups + row), 8));
   }
-  for (; row < last; ++row) {
-    const auto hash = static_cast<std::uint32_t>(key_hashes[groups[row]] >> 32);
-    ranks[row - first] =
-        static_cast<std::uint16_t>((hash ^ flips[row - first]) * factors[row - first] >> 16);
-  }
+  for (; row < last; ++row)
+    key_words[row - first] = static_cast<std::uint32_t>(key_hashes[groups[row]] >> 32);
 }
 
 }  // namespace
@@ -208,19 +205,11 @@ SHOAL_AVX2 void UnitBounder::add_short_units(std::size_t at, const RowBlock& blo
   const std::uint64_t* key_hashes = keys_[at]->hashes();
   for (std::size_t from = 0, to = 0; from < units.ends.size(); from = to) {
     const std::size_t start = units.begin(from);
-    // As many as have room, or one that is too long anyway. All are ranked before any is added up:
-    // words just written one by one cannot be read as a vector at once.
+    // As many as have room, or one that is too long anyway: of that one as many rows as have room,
+    // and nobody asks for them.
     for (to = from + 1; to < units.ends.size() && units.ends[to] - start <= kRankedRows;) ++to;
-    for (std::size_t unit = from; unit < to; ++unit) {
-      const std::size_t first = units.begin(unit);
-      const std::size_t size = units.ends[unit] - first;
-      if (size > kMostRows) continue;
-      spread_unit(units.hashes[unit], size, flips_.data() + (first - start),
-                  factors_.data() + (first - start));
-    }
-    // One that is too long has ranks too, as far as there is room; nobody asks for them.
-    rank_rows(key_hashes, block, groups, start, std::min(units.ends[to - 1], start + kRankedRows),
-              flips_.data(), factors_.data(), ranks_.data());
+    gather_keys(key_hashes, block, groups, start, std::min(units.ends[to - 1], start + kRankedRows),
+                key_words_.data());
     const bool quick = read_quick(block, start, units.ends[to - 1]);
     QuickSums* sums = quick ? tables_[at].quick(keys_[at]->size()) : nullptr;
     for (std::size_t unit = from; unit < to; ++unit) {
@@ -229,8 +218,7 @@ SHOAL_AVX2 void UnitBounder::add_short_units(std::size_t at, const RowBlock& blo
       bool done = false;
       if (size <= kMostRows) {
         std::uint64_t rows[kGroups];
-        const std::uint16_t* ranks = ranks_.data() + (first - start);
-        choose_rows(ranks, size, rows);
+        choose_rows(key_words_.data() + (first - start), size, mix_of(units.hashes[unit]), rows);
         done = quick ? add_quick(sums, groups + first, steps_.data() + (first - start), rows)
                      : add_rows(at, block, first, rows);
       }

@@ -18,6 +18,42 @@ constexpr std::size_t kFewGroups = 16;
 constexpr std::uint64_t kLeafHash = 0xA0761D6478BD642Fu;
 constexpr std::uint64_t kDistinctHash = 0xE7037ED1A0B428DBu;
 
+// A whole number below `size`, each as likely as any other but for size / 2^64.
+std::size_t below(std::uint64_t hash, std::size_t size) {
+  return static_cast<std::size_t>(static_cast<UInt128>(hash) * size >> 64);
+}
+
+// The places (first + i size) / most, for i = 0, 1, ..., most - 1, of a list of that size, which is
+// no less than `most`; first < size. No two are the same.
+class EvenPlaces {
+ public:
+  EvenPlaces(std::size_t first, std::size_t size, std::size_t most)
+      : at_(first / most),
+        rest_(first % most),
+        step_(size / most),
+        step_rest_(size % most),
+        left_(most),
+        most_(most) {}
+  bool done() const { return left_ == 0; }
+  std::size_t at() const { return at_; }
+  void next() {
+    --left_;
+    at_ += step_;
+    rest_ += step_rest_;
+    if (rest_ < most_) return;
+    rest_ -= most_;
+    ++at_;
+  }
+
+ private:
+  std::size_t at_;
+  std::size_t rest_;
+  std::size_t step_;
+  std::size_t step_rest_;
+  std::size_t left_;
+  std::size_t most_;
+};
+
 }  // namespace
 
 UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
@@ -28,9 +64,7 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
       sets_(shape.sets.size()),
       hashes_(kRowsAtOnce),
       counted_(kRowsAtOnce),
-      ranks_(kRankedRoom),
-      flips_(kRankedRoom),
-      factors_(kRankedRoom),
+      key_words_(kRankedRoom),
       steps_(kRankedRoom) {
   for (const ValueColumn& value : shape_.values) readers_.emplace_back(value);
   plan_words();
@@ -395,26 +429,21 @@ bool UnitBounder::try_one_group(std::size_t at, const RowBlock& block, std::size
   return true;
 }
 
-// Of more values than may count, those with the smallest hash of the value and of how many equal
-// ones come before it.
+// Of more values than may count, so many evenly spaced ones of those in order: each as likely as
+// any other, and together as spread out as all of them.
 void UnitBounder::add_leaves(std::size_t set, std::size_t value, std::uint32_t index) {
   const UnitGroups& unit = sets_[set].unit;
+  const auto most = static_cast<std::size_t>(shape_.rows_per_group);
   for (std::size_t i = 0; i < shape_.leaves.size(); ++i) {
     if (shape_.statistics[shape_.leaves[i]].value != value) continue;
     LeafCounter& leaves = tables_[set].leaves(tables_[set].place(unit.groups[index]), i);
-    if (picked_.size() <= static_cast<std::size_t>(shape_.rows_per_group)) {
+    if (picked_.size() <= most) {
       for (const std::int64_t step : picked_) leaves.add(step);
       continue;
     }
-    ranked_.clear();
-    std::uint64_t ordinal = 0;
-    for (std::size_t at = 0; at < picked_.size(); ++at) {
-      ordinal = at > 0 && picked_[at] == picked_[at - 1] ? ordinal + 1 : 0;
-      const auto word = static_cast<std::uint64_t>(picked_[at]);
-      ranked_.emplace_back(mix(mix(unit.hashes[index] ^ kLeafHash, word), ordinal), picked_[at]);
-    }
-    keep_smallest(shape_.rows_per_group);
-    for (const auto& [hash, step] : ranked_) leaves.add(step);
+    const std::size_t first = below(mix(unit.hashes[index], kLeafHash), picked_.size());
+    for (EvenPlaces place(first, picked_.size(), most); !place.done(); place.next())
+      leaves.add(picked_[place.at()]);
   }
 }
 

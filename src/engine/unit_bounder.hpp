@@ -151,22 +151,20 @@ class UnitBounder {
   std::uint64_t serial_ = 0;
   bool has_lists_ = false;
   bool has_squares_ = false;
-  bool has_sums_ = false;               // a statistic is made of counts or sums of values
-  std::vector<WordsPlan> words_plans_;  // one an integer statistic
-  std::vector<std::uint64_t> hashes_;   // of the rows of a whole unit
-  std::vector<std::uint32_t> counted_;  // which of them count
-  std::vector<std::uint16_t> ranks_;    // of the rows of short units
-  std::vector<std::uint32_t> flips_;    // how the unit's hash makes them
-  std::vector<std::uint32_t> factors_;
-  std::vector<std::int64_t> steps_;     // their values
-  bool quick_ = false;                  // counts and at most one sum are asked for, of one value
-  std::optional<WordsPlan> quick_sum_;  // how that sum is bounded
-  std::vector<std::uint64_t> words_;    // of its groups
-  std::vector<std::uint32_t> chosen_;   // indices in the set at hand
-  std::size_t kept_ = 0;                // how many rows of the block at hand may count
-  std::vector<std::uint32_t> rows_;     // which they are
-  std::vector<std::uint32_t> indices_;  // theirs
-  std::vector<std::int64_t> picked_;    // values of a group at hand, sorted
+  bool has_sums_ = false;                 // a statistic is made of counts or sums of values
+  std::vector<WordsPlan> words_plans_;    // one an integer statistic
+  std::vector<std::uint64_t> hashes_;     // of the rows of a whole unit
+  std::vector<std::uint32_t> counted_;    // which of them count
+  std::vector<std::uint32_t> key_words_;  // of the rows of short units: their keys' hashes
+  std::vector<std::int64_t> steps_;       // their values
+  bool quick_ = false;                    // counts and at most one sum are asked for, of one value
+  std::optional<WordsPlan> quick_sum_;    // how that sum is bounded
+  std::vector<std::uint64_t> words_;      // of its groups
+  std::vector<std::uint32_t> chosen_;     // indices in the set at hand
+  std::size_t kept_ = 0;                  // how many rows of the block at hand may count
+  std::vector<std::uint32_t> rows_;       // which they are
+  std::vector<std::uint32_t> indices_;    // theirs
+  std::vector<std::int64_t> picked_;      // values of a group at hand, sorted
   std::vector<std::pair<std::uint64_t, std::int64_t>> ranked_;  // by their hashes
 };
 

@@ -127,6 +127,19 @@ inline std::vector<std::int64_t> smallest(
   return kept;
 }
 
+// Of values in order, if there are more than may count: `most` of them, evenly spaced.
+inline std::vector<std::int64_t> evenly_spaced(const std::vector<std::int64_t>& values,
+                                               std::uint64_t hash, std::int64_t most) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  if (size <= most) return values;
+  const auto first = static_cast<std::int64_t>(
+      static_cast<UInt128>(mix(hash, 0xA0761D6478BD642Fu)) * values.size() >> 64);
+  std::vector<std::int64_t> kept;
+  for (std::int64_t i = 0; i < most; ++i)
+    kept.push_back(values[static_cast<std::size_t>((first + i * size) / most)]);
+  return kept;
+}
+
 using Seen = std::map<catalog::Key, std::vector<std::set<std::int64_t>>>;
 
 inline void add_unit_to_group(const GroupedRequest& request, const std::vector<Row>& rows,
@@ -146,19 +159,9 @@ inline void add_unit_to_group(const GroupedRequest& request, const std::vector<R
       if (word) values.push_back(*word);
     }
     std::sort(values.begin(), values.end());
-    const bool ordinals = statistic.kind == StatisticKind::leaves;
-    std::vector<std::pair<std::uint64_t, std::int64_t>> ranked;
-    std::map<std::int64_t, std::uint64_t> times;
-    for (const std::int64_t value : values) {
-      const std::uint64_t ordinal = times[value]++;
-      const auto word = static_cast<std::uint64_t>(value);
-      if (ordinals) ranked.emplace_back(mix(mix(hash ^ 0xA0761D6478BD642Fu, word), ordinal), value);
-      if (!ordinals && ordinal == 0)
-        ranked.emplace_back(mix(hash ^ 0xE7037ED1A0B428DBu, word), value);
-    }
-    if (ordinals) {
+    if (statistic.kind == StatisticKind::leaves) {
       group.leaves.resize(std::max(group.leaves.size(), leaf_at + 1));
-      for (const std::int64_t step : smallest(ranked, k)) ++group.leaves[leaf_at][step];
+      for (const std::int64_t step : evenly_spaced(values, hash, k)) ++group.leaves[leaf_at][step];
       ++leaf_at;
       continue;
     }
@@ -179,6 +182,11 @@ inline void add_unit_to_group(const GroupedRequest& request, const std::vector<R
     } else if (statistic.kind == StatisticKind::values) {
       group.sums[at] += std::min(present, k);
     } else if (statistic.kind == StatisticKind::distinct) {
+      std::vector<std::pair<std::uint64_t, std::int64_t>> ranked;
+      for (const std::int64_t value : std::set(values.begin(), values.end())) {
+        const auto word = static_cast<std::uint64_t>(value);
+        ranked.emplace_back(mix(hash ^ 0xE7037ED1A0B428DBu, word), value);
+      }
       for (const std::int64_t value : smallest(ranked, request.distinct_per_group))
         seen[i].insert(value);
       group.sums[at] = static_cast<long long>(seen[i].size());

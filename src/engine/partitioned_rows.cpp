@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -45,10 +46,12 @@ void on_threads(unsigned threads, const Work& work) {
 struct PartitionedRows::Lane {
   Lane(const GroupShape& shape, KeyColumns& keys, std::size_t own_number)
       : number(own_number), reader(shape, keys) {
+    if (ValuePacker::fits(shape)) packer.emplace(shape.values[0]);
     for (Piece& piece : open) piece.lane = number;
   }
   std::size_t number;
   ChunkReader reader;
+  std::optional<ValuePacker> packer;
   std::array<Piece, kPartitions> open;
 };
 
@@ -57,7 +60,8 @@ PartitionedRows::PartitionedRows(const GroupShape& shape, const std::vector<Stor
     : shape_(shape),
       storages_(storages),
       text_(storages[0] == Storage::text),
-      fixed_words_(2 + shape.sets.size() / 2 + shape.values.size()),
+      packed_(ValuePacker::fits(shape)),
+      fixed_words_(packed_ ? 2 : 2 + shape.sets.size() / 2 + shape.values.size()),
       memory_limit_(memory_limit),
       lanes_([this, &keys] { return std::make_unique<Lane>(shape_, keys, lane_count_++); }) {}
 
@@ -96,9 +100,18 @@ void PartitionedRows::make_room(Lane& lane, std::size_t partition, std::size_t w
   piece.room = room;
 }
 
+const std::uint32_t* PartitionedRows::pack_values(Lane& lane, const RowBlock& block) const {
+  return packed_ ? lane.packer->pack(block.values[0], block.size) : nullptr;
+}
+
 inline std::uint64_t* PartitionedRows::write_fixed(std::uint64_t* to, std::uint64_t unit,
-                                                   const RowBlock& block, std::size_t row) const {
+                                                   const RowBlock& block, std::size_t row,
+                                                   const std::uint32_t* codes) const {
   *to++ = unit;
+  if (codes != nullptr) {
+    *to++ = block.groups[0][row] | std::uint64_t{codes[row]} << 32;
+    return to;
+  }
   std::uint64_t present = 0;
   for (std::size_t value = 0; value < block.values.size(); ++value)
     present |= std::uint64_t{block.values[value].valid(row)} << value;
@@ -121,9 +134,7 @@ void PartitionedRows::take(duckdb_data_chunk chunk) {
 void PartitionedRows::scatter(Lane& lane, const RowBlock& block) {
   const std::uint64_t key = shape_.hash_key[0];
   const std::size_t words = fixed_words_;
-  // Most questions have one grouping set, one value and hardly a NULL.
-  const bool plain =
-      block.groups.size() == 1 && block.values.size() == 1 && block.values[0].validity == nullptr;
+  const std::uint32_t* codes = pack_values(lane, block);
   for (std::size_t row = 0; row < block.size; ++row) {
     const auto unit = static_cast<std::uint64_t>(block.units[row]);
     const std::size_t partition = mix(unit, key) % kPartitions;
@@ -132,17 +143,12 @@ void PartitionedRows::scatter(Lane& lane, const RowBlock& block) {
     std::uint64_t* to = piece.memory + piece.words;
     piece.words += words;
     ++piece.rows;
-    if (plain) {
-      to[0] = unit;
-      to[1] = block.groups[0][row] | std::uint64_t{1} << 32;
-      to[2] = block.values[0].words[row];
-    } else {
-      write_fixed(to, unit, block, row);
-    }
+    write_fixed(to, unit, block, row, codes);
   }
 }
 
 void PartitionedRows::scatter_texts(Lane& lane, const RowBlock& block) {
+  const std::uint32_t* codes = pack_values(lane, block);
   for (std::size_t row = 0; row < block.size; ++row) {
     const std::string_view text = block.unit_texts[row];
     const std::uint64_t unit = hash_text(shape_.hash_key, text);
@@ -150,7 +156,7 @@ void PartitionedRows::scatter_texts(Lane& lane, const RowBlock& block) {
     Piece& piece = lane.open[partition];
     const std::size_t words = fixed_words_ + words_of(text);
     if (piece.words + words > piece.room) make_room(lane, partition, words);
-    std::uint64_t* to = write_fixed(piece.memory + piece.words, unit, block, row);
+    std::uint64_t* to = write_fixed(piece.memory + piece.words, unit, block, row, codes);
     piece.words += words;
     ++piece.rows;
     *to++ = text.size();
@@ -163,6 +169,7 @@ class PartitionedRows::Partition {
  public:
   Partition(const PartitionedRows& rows, const Numbers& numbers)
       : shape_(rows.shape_), text_(rows.text_), fixed_words_(rows.fixed_words_), numbers_(numbers) {
+    if (rows.packed_) packer_.emplace(shape_.values[0]);
     groups_.resize(shape_.sets.size());
     words_.resize(shape_.values.size());
     validity_.resize(shape_.values.size());
@@ -177,7 +184,8 @@ class PartitionedRows::Partition {
 
   void bound(const std::vector<Loaded>& pieces, std::size_t rows, UnitBounder& bounder) {
     find_units(pieces, rows);
-    arrange(pieces, rows);
+    make_room(rows);
+    packer_ ? arrange_packed(pieces) : arrange(pieces);
     hashes_.resize(units_.size());
     for (std::size_t i = 0; i < units_.size(); ++i) hashes_[i] = units_[i].word;
     if (!text_) hash_words(shape_.hash_key, hashes_, hashes_.data());
@@ -254,6 +262,7 @@ class PartitionedRows::Partition {
     }
   }
 
+  // For so many rows, those of a unit next to each other.
   void make_room(std::size_t rows) {
     block_.size = rows;
     for (std::size_t set = 0; set < groups_.size(); ++set) {
@@ -264,6 +273,12 @@ class PartitionedRows::Partition {
       words_[value].resize(rows);
       validity_[value].assign((rows + 63) / 64, ~std::uint64_t{0});
       block_.values[value] = {words_[value].data(), nullptr};
+    }
+    next_.clear();
+    std::size_t begin = 0;
+    for (const std::size_t count : counts_) {
+      next_.push_back(begin);
+      begin += count;
     }
   }
 
@@ -277,14 +292,7 @@ class PartitionedRows::Partition {
 
   // Writes the rows into the block, the first unit's first. Afterwards next_ is where the rows of a
   // unit end.
-  void arrange(const std::vector<Loaded>& pieces, std::size_t rows) {
-    make_room(rows);
-    next_.clear();
-    std::size_t begin = 0;
-    for (const std::size_t count : counts_) {
-      next_.push_back(begin);
-      begin += count;
-    }
+  void arrange(const std::vector<Loaded>& pieces) {
     const std::uint64_t all_present = (std::uint64_t{1} << words_.size()) - 1;
     std::size_t row = 0;
     each(pieces, [&](std::size_t lane, const std::uint64_t* record) {
@@ -302,10 +310,25 @@ class PartitionedRows::Partition {
     });
   }
 
+  // The same of packed rows.
+  void arrange_packed(const std::vector<Loaded>& pieces) {
+    GroupNumber* groups = groups_[0].data();
+    std::uint64_t* words = words_[0].data();
+    const std::uint32_t* unit_of = unit_of_.data();
+    each(pieces, [&](std::size_t lane, const std::uint64_t* record) {
+      const std::size_t to = next_[*unit_of++]++;
+      const auto code = static_cast<std::uint32_t>(record[1] >> 32);
+      groups[to] = numbers_[lane][0][static_cast<std::uint32_t>(record[1])];
+      words[to] = static_cast<std::uint64_t>(packer_->steps(code));
+      if (code == 0) note_nulls(to, 0);
+    });
+  }
+
   const GroupShape& shape_;
   bool text_;
   std::size_t fixed_words_;
   const Numbers& numbers_;
+  std::optional<ValuePacker> packer_;
   std::vector<std::vector<GroupNumber>> groups_;      // one a set
   std::vector<std::vector<std::uint64_t>> words_;     // one a value
   std::vector<std::vector<std::uint64_t>> validity_;  // one a value
@@ -332,7 +355,8 @@ void PartitionedRows::add_to(GroupedSums& sums, unsigned threads) {
   std::mutex mutex;
   on_threads(threads, [&] {
     std::vector<GroupTable> tables(shape_.sets.size(), GroupTable(shape_));
-    UnitBounder bounder(shape_, sums.key_lists(), tables);
+    UnitBounder bounder(shape_, sums.key_lists(), tables,
+                        packed_ ? ValueWords::steps : ValueWords::stored);
     Partition partition(*this, numbers);
     for (std::size_t at = next++; at < kPartitions; at = next++) {
       std::vector<Partition::Loaded> pieces;

@@ -4,11 +4,12 @@
 //
 // A row in a partition is a number of 64-bit words: the unit (a text's hash), the first set's group
 // and the mask of values that are not NULL, the other sets' groups two a word, the values, and of a
-// text unit its length and its bytes.
+// text unit its length and its bytes. Packed, the value is in the place of the mask (ValuePacker).
 #pragma once
 
 #include "engine/clustered_rows.hpp"
 #include "engine/row_memory.hpp"
+#include "engine/value_packer.hpp"
 
 #include <shoal/base/spill_file.hpp>
 
@@ -59,12 +60,15 @@ class PartitionedRows {
   void make_room(Lane& lane, std::size_t partition, std::size_t words);
   void scatter(Lane& lane, const RowBlock& block);
   void scatter_texts(Lane& lane, const RowBlock& block);
+  const std::uint32_t* pack_values(Lane& lane, const RowBlock& block) const;
+  // `codes`: of packed values, else null.
   std::uint64_t* write_fixed(std::uint64_t* to, std::uint64_t unit, const RowBlock& block,
-                             std::size_t row) const;
+                             std::size_t row, const std::uint32_t* codes) const;
 
   const GroupShape& shape_;
   const std::vector<Storage>& storages_;
   bool text_;
+  bool packed_;
   std::size_t fixed_words_;  // of a row, without a text unit
   std::uint64_t memory_limit_;
   std::atomic<std::uint64_t> in_memory_ = 0;

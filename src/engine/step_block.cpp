@@ -1,6 +1,7 @@
 #include "engine/step_block.hpp"
 
 #include <bit>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -77,6 +78,10 @@ bool read_steps_portable(const ValueReader& reader, const BlockValues& values, s
 
 bool read_steps(const ValueReader& reader, const BlockValues& values, std::size_t first,
                 std::size_t last, std::int64_t* steps) {
+  if (reader.is_word()) {
+    std::memcpy(steps, values.words + first, (last - first) * sizeof *steps);
+    return all_valid(values, first, last);
+  }
 #if defined(__x86_64__)
   if (reader.is_real() && has_avx2()) {
     if (!all_valid(values, first, last)) return false;

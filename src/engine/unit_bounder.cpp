@@ -57,7 +57,7 @@ class EvenPlaces {
 }  // namespace
 
 UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
-                         std::vector<GroupTable>& tables)
+                         std::vector<GroupTable>& tables, ValueWords words)
     : shape_(shape),
       keys_(std::move(keys)),
       tables_(tables),
@@ -66,7 +66,7 @@ UnitBounder::UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> 
       counted_(kRowsAtOnce),
       key_words_(kRankedRoom),
       steps_(kRankedRoom) {
-  for (const ValueColumn& value : shape_.values) readers_.emplace_back(value);
+  for (const ValueColumn& value : shape_.values) readers_.emplace_back(value, words);
   plan_words();
   for (const bool listed : shape_.listed) has_lists_ = has_lists_ || listed;
   for (const bool squared : shape_.squared) has_squares_ = has_squares_ || squared;

@@ -37,9 +37,10 @@ using UnitPart = std::vector<UnitGroups>;
 
 class UnitBounder {
  public:
-  // One GroupKeys and one table a set; the keys may grow.
+  // One GroupKeys and one table a set; the keys may grow. `words`: what blocks have for values that
+  // are steps.
   UnitBounder(const GroupShape& shape, std::vector<const GroupKeys*> keys,
-              std::vector<GroupTable>& tables);
+              std::vector<GroupTable>& tables, ValueWords words = ValueWords::stored);
 
   // Units all of whose rows are there, as many as possible at once.
   void add_units(const RowBlock& block, const WholeUnits& units);

@@ -27,10 +27,13 @@ inline std::int64_t to_steps(double value, double steps_per_one, double lower, d
   return whole + static_cast<std::int64_t>(rest >= 0.5) - static_cast<std::int64_t>(rest <= -0.5);
 }
 
+// What the words of a column are: as the database has them, or steps that were read already.
+enum class ValueWords { stored, steps };
+
 class ValueReader {
  public:
-  explicit ValueReader(const ValueColumn& column)
-      : form_(form_of(column)),
+  explicit ValueReader(const ValueColumn& column, ValueWords words = ValueWords::stored)
+      : form_(words == ValueWords::steps ? Form::word : form_of(column)),
         // Declared free of NULLs: the middle stands in for one.
         stands_in_(column.use == ValueUse::steps && !column.nulls),
         middle_(column.range.middle()),
@@ -42,6 +45,8 @@ class ValueReader {
 
   std::int64_t middle() const { return middle_; }
 
+  // Words that are the values.
+  bool is_word() const { return form_ == Form::word; }
   // Reals that become to_steps(value, scale, lower, upper).
   bool is_real() const { return form_ == Form::real_steps; }
   double scale() const { return scale_; }

@@ -83,6 +83,27 @@ RC_GTEST_PROP(GroupedRows, EveryPathGivesWhatTheReferenceGives, ()) {
   RC_ASSERT(database.ask("SELECT * FROM t", request, kRoomy) == expected);
 }
 
+// Rows of one grouping set and one value wait in another form.
+RC_GTEST_PROP(GroupedRows, OneSetOfOneValueGivesWhatTheReferenceGives, ()) {
+  static Database database;
+  const auto rows = *rc::gen::scale(3.0, rc::gen::container<std::vector<Row>>(any_row()));
+  const bool text_units = *rc::gen::arbitrary<bool>();
+  const auto value = *rc::gen::inRange<std::size_t>(0, 3);
+  GroupedRequest request = any_request();
+  request.sets = {request.sets[*rc::gen::inRange<std::size_t>(0, 3)]};
+  std::erase_if(request.statistics, [&](const catalog::Statistic& statistic) {
+    return statistic.kind != catalog::StatisticKind::units &&
+           statistic.kind != catalog::StatisticKind::rows && statistic.value != value;
+  });
+  const auto expected = reference::answer(request, rows, text_units);
+  request.values = {request.values[value]};
+  for (catalog::Statistic& statistic : request.statistics) statistic.value = 0;
+  database.connection().run(reference::create_table("o", rows, text_units));
+  const std::string all = fmt::format("SELECT u, k0, k1, k2, v{} AS v0 FROM o", value);
+  RC_ASSERT(database.ask(all, request, kRoomy) == expected);
+  RC_ASSERT(database.ask(all, request, kTiny) == expected);
+}
+
 // A Parquet file keeps columns as dictionaries, NULL an entry of them, and so does the way from it.
 RC_GTEST_PROP(GroupedRows, FilesWithDictionariesGiveWhatTheReferenceGives, ()) {
   static Database database;

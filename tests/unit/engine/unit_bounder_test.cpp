@@ -293,7 +293,7 @@ TEST(UnitBounder, ValuesThatCountAreSpacedEvenlyAndAsOften) {
     ASSERT_EQ(groups.size(), 1u);
     for (const auto& [step, count] : groups.begin()->second.leaves.at(0)) {
       ASSERT_EQ(count, 1);
-      if (before >= 0) ASSERT_TRUE(step - before == 3 || step - before == 4) << step - before;
+      ASSERT_TRUE(before < 0 || step - before == 3 || step - before == 4) << step - before;
       before = step;
       ++counts.at(static_cast<std::size_t>(step));
       ++counted;

@@ -4,12 +4,15 @@
 #include "progress.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/catalog/draft.hpp>
+#include <shoal/session/import.hpp>
 #include <shoal/session/owner.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 namespace shoal::cli {
@@ -50,6 +53,49 @@ void run_init(const InitArguments& arguments) {
         result.lineage);
   }
   for (const std::string& hint : result.hints) fmt::print("- {}\n", hint);
+}
+
+struct ImportArguments {
+  std::string file, policy, table, output;
+  bool update_policy = false;
+};
+
+session::ImportRequest request_of(const ImportArguments& arguments) {
+  session::ImportRequest request;
+  const bool data_named = !arguments.policy.empty();
+  const std::string extension = std::filesystem::path(arguments.file).extension().string();
+  if (!data_named && (extension == ".csv" || extension == ".parquet")) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is data; add --policy and its policy file", arguments.file));
+  }
+  request.policy = data_named ? arguments.policy : arguments.file;
+  if (data_named) request.data = arguments.file;
+  request.table = arguments.table;
+  request.output = arguments.output;
+  request.update_policy = arguments.update_policy;
+  return request;
+}
+
+void run_import(const ImportArguments& arguments) {
+  Progress bar("", kParts, Printing::at_the_end);
+  std::int64_t shown = 0;
+  const session::ImportRequest request = request_of(arguments);
+  const session::ImportResult result = session::import_table(request, [&](double share) {
+    const auto done = static_cast<std::int64_t>(share * kParts);
+    bar.advance(done - shown);
+    shown = done;
+  });
+  bar.finish();
+  print_report(result.output.string(), result.report);
+  fmt::print("wrote {}\n", result.output.string());
+  if (arguments.update_policy) {
+    fmt::print("{} names it now\n", request.policy.string());
+  } else {
+    fmt::print(
+        "to query it, set in the policy: source = {}, format = \"parquet\"{}; --update-policy does "
+        "it\n",
+        catalog::toml_text(result.source), result.clustered ? ", clustered = true" : "");
+  }
 }
 
 }  // namespace
@@ -97,34 +143,23 @@ void add_init(CLI::App& app) {
 }
 
 void add_import(CLI::App& app) {
-  struct Arguments {
-    std::string policy, table, output;
-  };
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = app.add_subcommand(
       "import",
       "write a table of a policy as Parquet\n\nConverts every value to the policy's types, orders "
-      "the rows by "
-      "person, ties the new file to the same budget, and reports what did not fit.\n\n"
-      "Example: shoal import people.toml --output people.parquet");
-  command->add_option("policy", arguments->policy, "the policy file")->required();
+      "the rows by person, ties the new file to the same budget, and reports what did not fit.\n\n"
+      "Example: shoal import people.csv --policy people.toml --update-policy");
+  command
+      ->add_option("file", arguments->file,
+                   "the data file of a table of the policy; or the policy file, without --policy")
+      ->required();
+  command->add_option("--policy", arguments->policy, "the policy file");
   command->add_option("--table", arguments->table, "which table, if there are several");
-  command->add_option("--output,-o", arguments->output, "the Parquet file to write")->required();
-  command->callback([arguments] {
-    Progress bar("", kParts, Printing::at_the_end);
-    std::int64_t shown = 0;
-    const engine::RowReport report = session::import_table(
-        arguments->policy, arguments->table, arguments->output, [&](double share) {
-          const auto done = static_cast<std::int64_t>(share * kParts);
-          bar.advance(done - shown);
-          shown = done;
-        });
-    bar.finish();
-    print_report(arguments->output, report);
-    fmt::print(
-        "wrote {}\nto query it, set in the policy: source = \"{}\" and format = \"parquet\"\n",
-        arguments->output, arguments->output);
-  });
+  command->add_option("--output,-o", arguments->output,
+                      "the Parquet file to write (default: beside the data, .parquet)");
+  command->add_flag("--update-policy", arguments->update_policy,
+                    "make the policy name the new file, so that questions read it");
+  command->callback([arguments] { run_import(*arguments); });
 }
 
 }  // namespace shoal::cli

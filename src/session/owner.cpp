@@ -1,3 +1,5 @@
+#include "session/paths.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/base/ledger_place.hpp>
@@ -16,14 +18,6 @@ namespace shoal::session {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path normal_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
-
-// A path as it is best written into a file of that folder: relative if it lies below.
-fs::path as_seen_from(const fs::path& folder, const fs::path& path) {
-  const fs::path relative = normal_path(path).lexically_relative(normal_path(folder));
-  return !relative.empty() && *relative.begin() != ".." ? relative : normal_path(path);
-}
 
 // A policy is beside its data and named for it.
 fs::path with_extension(fs::path path, const char* extension) {
@@ -229,38 +223,6 @@ InitResult init_policy(const InitRequest& request) {
   write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
   for (std::string& hint : hints_for(policy)) result.hints.push_back(std::move(hint));
   return result;
-}
-
-engine::RowReport import_table(const fs::path& policy_path, const std::string& table_name,
-                               const fs::path& output, const engine::Progress& progress) {
-  const catalog::Policy policy = catalog::load_policy(policy_path);
-  const catalog::Table* table = table_name.empty() && policy.tables.size() == 1
-                                    ? &policy.tables.front()
-                                    : policy.find_table(table_name, false);
-  if (!table) {
-    std::vector<std::string> names;
-    for (const catalog::Table& one : policy.tables) names.push_back(one.name);
-    throw Error(ErrorCode::not_found,
-                table_name.empty()
-                    ? fmt::format("the policy has several tables; name one with --table: {}",
-                                  join_names(names))
-                    : fmt::format("the policy has no table {}; it has {}",
-                                  printable(table_name, 60), join_names(names)));
-  }
-  if (table->format == catalog::SourceFormat::postgresql) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("table {} is on a PostgreSQL server; import reads files alone: ask the "
-                            "server's table as it is",
-                            table->name));
-  }
-  const fs::path data = policy.resolve(table->source);
-  // A public file has no budget, and importing it must not give it one.
-  if (!table->is_public)
-    catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
-  engine::RowReport report = engine::import_rows(policy, *table, output, progress);
-  // The copy is the same data: it belongs to the same budget.
-  if (!table->is_public) catalog::write_marks(output, catalog::read_marks(data));
-  return report;
 }
 
 }  // namespace shoal::session

@@ -193,6 +193,10 @@ TEST_F(CommandLine, EveryBadInputHasItsCodeAndSpendsNothing) {
       {{"import", "people.toml", "--table", "dogs", "-o", "x.parquet"},
        ErrorCode::not_found,
        "no table dogs"},
+      {{"import", "people.csv"}, ErrorCode::invalid_argument, "people.csv is data; add --policy"},
+      {{"import", "dogs.csv", "--policy", "people.toml"},
+       ErrorCode::not_found,
+       "no table of the policy reads dogs.csv"},
       {{"budget", "missing.toml"}, ErrorCode::not_found, "missing.toml"},
       {{"quarry"}, ErrorCode::invalid_argument, "there is no command quarry; did you mean query?"},
       {{}, ErrorCode::invalid_argument, "subcommand"},
@@ -332,6 +336,21 @@ TEST_F(CommandLine, InitTellsTheOwnerAboutRowsThatDoNotFit) {
       shoal({"query", "odd.toml", "SELECT COUNT(age) FROM odd", "--epsilon", "1"});
   EXPECT_EQ(answer.status, 0);
   EXPECT_TRUE(answer.errors.empty()) << answer.errors;
+}
+
+TEST_F(CommandLine, ImportsTheFileOfATable) {
+  Outcome outcome = shoal({"import", "people.csv", "--policy", "people.toml"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("wrote people.parquet\nto query it, set in the policy: source = "
+                                "\"people.parquet\", format = \"parquet\""),
+            std::string::npos)
+      << outcome.output;
+  outcome = shoal({"import", "people.toml", "-o", "again.parquet", "--update-policy"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("people.toml names it now"), std::string::npos) << outcome.output;
+  EXPECT_NE(read_file(folder_ / "people.toml").find("source = \"again.parquet\""),
+            std::string::npos);
+  EXPECT_EQ(shoal({"query", "people.toml", kCount, "--epsilon", "0.1"}).status, 0);
 }
 
 TEST_F(CommandLine, HelpShowsAnExampleForEveryCommand) {

@@ -1,5 +1,4 @@
-// The owner's work: drafting a policy for data files, and importing rows in a form that queries
-// read fast.
+// The owner's first step: drafting a policy for data files.
 #pragma once
 
 #include <shoal/base/neighbors.hpp>
@@ -39,10 +38,5 @@ struct InitResult {
 // Writes a policy file for the owner to fill in, and the marker that ties the data to its budget.
 // Throws not_found, invalid_argument, conflict (the policy exists) or io.
 InitResult init_policy(const InitRequest& request);
-
-// Writes a table of a policy as Parquet and ties the new file to the same budget.
-engine::RowReport import_table(const std::filesystem::path& policy, const std::string& table,
-                               const std::filesystem::path& output,
-                               const engine::Progress& progress = {});
 
 }  // namespace shoal::session

@@ -6,6 +6,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/catalog/budget_marker.hpp>
+#include <shoal/session/import.hpp>
 #include <shoal/session/owner.hpp>
 #include <shoal/session/session.hpp>
 
@@ -197,7 +198,9 @@ TEST_F(SessionTest, BudgetedDataIsNotPublic) {
   for (const char* source : {"people.csv", "link.csv"}) {
     const auto path = policy(source, "ids.csv");
     EXPECT_EQ(code_of([&] { Session{path}; }), ErrorCode::conflict);
-    EXPECT_EQ(code_of([&] { import_table(path, "leak", folder_ / "leak.parquet"); }),
+    EXPECT_EQ(code_of([&] {
+                import_table({.policy = path, .table = "leak", .output = folder_ / "leak.parquet"});
+              }),
               ErrorCode::conflict);
   }
   EXPECT_FALSE(std::filesystem::exists(folder_ / "leak.parquet"));
@@ -233,7 +236,10 @@ TEST_F(SessionTest, ImportingAPublicTableGivesItNoBudget) {
   const auto table = text.find("[table.people]\n");
   text.insert(table + 15, "person_column = \"id\"\n");
   write_file_durably(policy_path(), text, IfExists::replace);
-  EXPECT_EQ(import_table(policy_path(), "states", folder_ / "states.parquet").rows, 2);
+  EXPECT_EQ(import_table(
+                {.policy = policy_path(), .table = "states", .output = folder_ / "states.parquet"})
+                .report.rows,
+            2);
   EXPECT_TRUE(catalog::read_marks(folder_ / "states.csv").empty());
   EXPECT_TRUE(catalog::read_marks(folder_ / "states.parquet").empty());
 }
@@ -275,12 +281,14 @@ TEST_F(SessionTest, OneFileIsRead) {
   InitRequest request;
   request.files = {folder_ / "peopl?.csv"};
   EXPECT_EQ(code_of([&] { init_policy(request); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { import_table(policy_path(), "", folder_ / "a*.parquet"); }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] { import_table({.policy = policy_path(), .output = folder_ / "a*.parquet"}); }),
+      ErrorCode::invalid_argument);
   change("source = \"people.csv\"", "source = \"peopl?.csv\"");
   EXPECT_EQ(code_of([&] { Session{policy_path()}; }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { import_table(policy_path(), "", folder_ / "a.parquet"); }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] { import_table({.policy = policy_path(), .output = folder_ / "a.parquet"}); }),
+      ErrorCode::invalid_argument);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.parquet"));
 }
 
@@ -429,9 +437,41 @@ TEST_F(SessionTest, WhenBitsEndBeforeTheNoiseNothingLeavesAndTheSpendStands) {
   EXPECT_EQ(Session(policy_path()).budget().spends.at(0).state, "reserved");
 }
 
+TEST_F(SessionTest, AnImportCanMakeThePolicyNameWhatItWrote) {
+  const std::string before = read_file(policy_path());
+  const ImportResult result = import_table(
+      {.policy = policy_path(), .data = folder_ / "people.csv", .update_policy = true});
+  EXPECT_EQ(result.report.rows, 500);
+  EXPECT_EQ(result.source, "people.parquet");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "people.parquet"));
+  const catalog::Policy policy = catalog::load_policy(policy_path());
+  EXPECT_EQ(policy.tables.at(0).source, "people.parquet");
+  EXPECT_EQ(policy.tables.at(0).format, catalog::SourceFormat::parquet);
+  Session(policy_path()).query(kCount, epsilon(0.6));
+  // The CSV is the same data.
+  write_file_durably(policy_path(), before, IfExists::replace);
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.6)); }),
+            ErrorCode::budget_exceeded);
+}
+
+TEST_F(SessionTest, AnImportThatIsRefusedWritesNothing) {
+  const std::string before = read_file(policy_path());
+  const auto refused = [&](const ImportRequest& request) {
+    const ErrorCode code = code_of([&] { import_table(request); });
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "people.parquet"));
+    return code;
+  };
+  EXPECT_EQ(refused({.policy = policy_path(), .data = folder_ / "others.csv"}),
+            ErrorCode::not_found);
+  EXPECT_EQ(refused({.policy = policy_path(), .table = "dogs"}), ErrorCode::not_found);
+  EXPECT_EQ(read_file(policy_path()), before);
+  change("format = \"csv\"", "\"format\" = \"csv\"");  // not a form that can be changed
+  EXPECT_EQ(refused({.policy = policy_path(), .update_policy = true}), ErrorCode::unsupported);
+}
+
 TEST_F(SessionTest, ImportedDataKeepsItsBudget) {
   Session(policy_path()).query(kCount, epsilon(0.6));
-  import_table(policy_path(), "", folder_ / "people.parquet");
+  import_table({.policy = policy_path(), .output = folder_ / "people.parquet"});
   change("source = \"people.csv\"", "source = \"people.parquet\"");
   change("format = \"csv\"", "format = \"parquet\"");
   change("delimiter = \",\"\nquote = \"\\\"\"\n", "");

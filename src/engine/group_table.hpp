@@ -79,7 +79,7 @@ class GroupTable {
   }
   void add_unit(std::size_t place) { ++units_[place]; }
   // The sums of a place: one an integer statistic.
-  Int128* sums(std::size_t place) { return &sums_[place * shape_->integers.size()]; }
+  Int128* sums(std::size_t place) { return sums_.data() + place * shape_->integers.size(); }
   LeafCounter& leaves(std::size_t place, std::size_t index) {
     return leaves_[place * shape_->leaves.size() + index];
   }

@@ -437,38 +437,6 @@ TEST_F(SessionTest, WhenBitsEndBeforeTheNoiseNothingLeavesAndTheSpendStands) {
   EXPECT_EQ(Session(policy_path()).budget().spends.at(0).state, "reserved");
 }
 
-TEST_F(SessionTest, AnImportCanMakeThePolicyNameWhatItWrote) {
-  const std::string before = read_file(policy_path());
-  const ImportResult result = import_table(
-      {.policy = policy_path(), .data = folder_ / "people.csv", .update_policy = true});
-  EXPECT_EQ(result.report.rows, 500);
-  EXPECT_EQ(result.source, "people.parquet");
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "people.parquet"));
-  const catalog::Policy policy = catalog::load_policy(policy_path());
-  EXPECT_EQ(policy.tables.at(0).source, "people.parquet");
-  EXPECT_EQ(policy.tables.at(0).format, catalog::SourceFormat::parquet);
-  Session(policy_path()).query(kCount, epsilon(0.6));
-  // The CSV is the same data.
-  write_file_durably(policy_path(), before, IfExists::replace);
-  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.6)); }),
-            ErrorCode::budget_exceeded);
-}
-
-TEST_F(SessionTest, AnImportThatIsRefusedWritesNothing) {
-  const std::string before = read_file(policy_path());
-  const auto refused = [&](const ImportRequest& request) {
-    const ErrorCode code = code_of([&] { import_table(request); });
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "people.parquet"));
-    return code;
-  };
-  EXPECT_EQ(refused({.policy = policy_path(), .data = folder_ / "others.csv"}),
-            ErrorCode::not_found);
-  EXPECT_EQ(refused({.policy = policy_path(), .table = "dogs"}), ErrorCode::not_found);
-  EXPECT_EQ(read_file(policy_path()), before);
-  change("format = \"csv\"", "\"format\" = \"csv\"");  // not a form that can be changed
-  EXPECT_EQ(refused({.policy = policy_path(), .update_policy = true}), ErrorCode::unsupported);
-}
-
 TEST_F(SessionTest, ImportedDataKeepsItsBudget) {
   Session(policy_path()).query(kCount, epsilon(0.6));
   import_table({.policy = policy_path(), .output = folder_ / "people.parquet"});

@@ -1,0 +1,102 @@
+// Importing: which table, where to, what the policy says of it afterwards, and that a copy is the
+// same data.
+#include "support/temporary_folder.hpp"
+
+#include <shoal/base/error.hpp>
+#include <shoal/base/file.hpp>
+#include <shoal/catalog/policy.hpp>
+#include <shoal/session/import.hpp>
+#include <shoal/session/owner.hpp>
+#include <shoal/session/session.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace shoal::session {
+namespace {
+
+constexpr const char* kCount = "SELECT COUNT(*) FROM people";
+
+class ImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text = "id,age\n";
+    for (int i = 0; i < 500; ++i) text += std::to_string(i % 90) + "," + std::to_string(i) + "\n";
+    write_file_durably(folder_ / "people.csv", text, IfExists::refuse);
+    InitRequest request;
+    request.files = {folder_ / "people.csv"};
+    request.person_column = "id";
+    request.max_rows_per_person = 10;
+    init_policy(request);
+  }
+
+  std::filesystem::path policy_path() const { return folder_ / "people.toml"; }
+
+  Answer ask(double epsilon) {
+    plan::QueryOptions options;
+    options.epsilon = epsilon;
+    return Session(policy_path()).query(kCount, options);
+  }
+
+  template <typename Action>
+  static ErrorCode code_of(Action&& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    ADD_FAILURE() << "no error";
+    return ErrorCode::internal;
+  }
+
+  // What is refused leaves no file behind.
+  ErrorCode refused(const ImportRequest& request) {
+    const ErrorCode code = code_of([&] { import_table(request); });
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "people.parquet"));
+    return code;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ImportTest, CanMakeThePolicyNameWhatItWrote) {
+  const std::string before = read_file(policy_path());
+  const ImportResult result = import_table(
+      {.policy = policy_path(), .data = folder_ / "people.csv", .update_policy = true});
+  EXPECT_EQ(result.report.rows, 500);
+  EXPECT_EQ(result.source, "people.parquet");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "people.parquet"));
+  const catalog::Policy policy = catalog::load_policy(policy_path());
+  EXPECT_EQ(policy.tables.at(0).source, "people.parquet");
+  EXPECT_EQ(policy.tables.at(0).format, catalog::SourceFormat::parquet);
+  EXPECT_TRUE(policy.tables.at(0).clustered);
+  ask(0.6);
+  // The CSV is the same data.
+  write_file_durably(policy_path(), before, IfExists::replace);
+  EXPECT_EQ(code_of([&] { ask(0.6); }), ErrorCode::budget_exceeded);
+}
+
+TEST_F(ImportTest, OfAParquetFileGetsAnotherName) {
+  import_table({.policy = policy_path(), .update_policy = true});
+  EXPECT_EQ(import_table({.policy = policy_path()}).source, "people_ordered.parquet");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "people_ordered.parquet"));
+  EXPECT_EQ(code_of([&] { import_table({.policy = policy_path()}); }), ErrorCode::conflict);
+}
+
+TEST_F(ImportTest, ThatIsRefusedWritesNothing) {
+  const std::string before = read_file(policy_path());
+  EXPECT_EQ(refused({.policy = policy_path(), .data = folder_ / "others.csv"}),
+            ErrorCode::not_found);
+  EXPECT_EQ(refused({.policy = policy_path(), .table = "dogs"}), ErrorCode::not_found);
+  EXPECT_EQ(read_file(policy_path()), before);
+  // Not a form that can be changed.
+  std::string odd = before;
+  odd.replace(odd.find("format = \"csv\""), 6, "\"format\"");
+  write_file_durably(policy_path(), odd, IfExists::replace);
+  EXPECT_EQ(refused({.policy = policy_path(), .update_policy = true}), ErrorCode::unsupported);
+  EXPECT_EQ(read_file(policy_path()), odd);
+}
+
+}  // namespace
+}  // namespace shoal::session

@@ -77,6 +77,17 @@ TEST_F(ImportTest, CanMakeThePolicyNameWhatItWrote) {
   EXPECT_EQ(code_of([&] { ask(0.6); }), ErrorCode::budget_exceeded);
 }
 
+// Another policy for the copy alone has no budget of its own.
+TEST_F(ImportTest, MarksTheCopyAsTheSameData) {
+  import_table({.policy = policy_path(), .output = folder_ / "copy.parquet"});
+  InitRequest request;
+  request.files = {folder_ / "copy.parquet"};
+  request.person_column = "id";
+  const InitResult result = init_policy(request);
+  EXPECT_TRUE(result.shared_budget);
+  EXPECT_EQ(result.lineage, catalog::load_policy(policy_path()).lineage);
+}
+
 TEST_F(ImportTest, OfAParquetFileGetsAnotherName) {
   import_table({.policy = policy_path(), .update_policy = true});
   EXPECT_EQ(import_table({.policy = policy_path()}).source, "people_ordered.parquet");

@@ -1,5 +1,6 @@
 // Importing: which table, where to, what the policy says of it afterwards, and that a copy is the
 // same data.
+#include "support/code_of.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -15,6 +16,8 @@
 
 namespace shoal::session {
 namespace {
+
+using test::code_of;
 
 constexpr const char* kCount = "SELECT COUNT(*) FROM people";
 
@@ -37,17 +40,6 @@ class ImportTest : public testing::Test {
     plan::QueryOptions options;
     options.epsilon = epsilon;
     return Session(policy_path()).query(kCount, options);
-  }
-
-  template <typename Action>
-  static ErrorCode code_of(Action&& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    ADD_FAILURE() << "no error";
-    return ErrorCode::internal;
   }
 
   // What is refused leaves no file behind.

@@ -1,5 +1,6 @@
 // The session: the whole flow on small files. What is spent, what is refused, what comes back at a
 // retry.
+#include "support/code_of.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -17,6 +18,8 @@
 
 namespace shoal::session {
 namespace {
+
+using test::code_of;
 
 class SessionTest : public testing::Test {
  protected:
@@ -46,17 +49,6 @@ class SessionTest : public testing::Test {
     plan::QueryOptions options;
     options.epsilon = value;
     return options;
-  }
-
-  template <typename Action>
-  static ErrorCode code_of(Action&& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    ADD_FAILURE() << "no error";
-    return ErrorCode::internal;
   }
 
   double spent() { return Session(policy_path()).budget().epsilon_spent; }

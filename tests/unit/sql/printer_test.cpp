@@ -1,4 +1,5 @@
 #include "random_queries.hpp"
+#include "support/code_of.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/sql/parser.hpp>
@@ -14,21 +15,13 @@
 namespace shoal::sql {
 namespace {
 
+using test::code_of;
+
 constexpr Dialect kDialects[] = {Dialect::duckdb, Dialect::postgresql, Dialect::spark,
                                  Dialect::shoal};
 
 std::string printed(std::string_view text, Dialect dialect = Dialect::duckdb) {
   return print(parse_expression(text), dialect);
-}
-
-ErrorCode code_of(auto&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
 }
 
 TEST(Printer, PrintsASelect) {

@@ -1,3 +1,5 @@
+#include "support/code_of.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/sql/parser.hpp>
 #include <shoal/sql/printer.hpp>
@@ -11,18 +13,10 @@
 namespace shoal::sql {
 namespace {
 
+using test::code_of;
+
 std::string printed(std::string_view text, Dialect dialect) {
   return print(parse_query(text), dialect);
-}
-
-ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
 }
 
 TEST(QueryPrinter, PrintsForEachDialect) {

@@ -6,7 +6,7 @@ accuracy_synth.
 CHECKOUT is a folder with private-pgm at commit 41b5346; it is on no registry. Its mechanisms/aim.py and mst.py run as they
 are, with modules that they import replaced: autodp and matplotlib, which are not used, and the identity matrix of hdmm, by
 scipy's. The size of the model and the number of iterations are AIM's; MST has its own. METHOD is aim or mst; with
-+compiled behind it the sums of factors are compiled (compiled_factor.py), for models that take many hours otherwise.
++compiled behind it fits and marginals are compiled (compiled_fit.py), for models that take many hours otherwise.
 """
 import contextlib
 import io
@@ -29,7 +29,7 @@ sys.modules["hdmm.matrix"].Identity = sparse.eye
 
 import mst  # noqa: E402
 from aim import AIM  # noqa: E402
-from mbi import Dataset, Factor  # noqa: E402
+from mbi import CliqueVector, Dataset, Factor, FactoredInference, GraphicalModel  # noqa: E402
 from scipy.cluster.hierarchy import DisjointSet  # noqa: E402
 
 
@@ -55,8 +55,8 @@ def main():
     name, table, domain, epsilon, delta, runs = sys.argv[1:7]
     method, _, way = name.partition("+")
     if way == "compiled":
-        from compiled_factor import compile_factors
-        compile_factors(Factor)
+        from compiled_fit import compile_fits
+        compile_fits(FactoredInference, GraphicalModel, CliqueVector, Factor)
     megabytes = float(sys.argv[7]) if len(sys.argv) > 7 else 1.0
     iterations = int(sys.argv[8]) if len(sys.argv) > 8 else 1000
     data = Dataset.load(table, domain)

@@ -94,10 +94,8 @@ double blr_error_bound(const BlrProblem& problem, std::int64_t size, double beta
 std::int64_t blr_best_size(const BlrProblem& problem, double beta) {
   const auto bound = [&](std::int64_t size) { return blr_error_bound(problem, size, beta); };
   std::int64_t best = 1;
-  for (double size = 1; size < 1e12; size *= 1.01) {
-    const auto whole = static_cast<std::int64_t>(size);
-    if (bound(whole) < bound(best)) best = whole;
-  }
+  for (std::int64_t size = 1; size < 1'000'000'000'000; size += size / 100 + 1)
+    if (bound(size) < bound(best)) best = size;
   std::int64_t low = std::max<std::int64_t>(1, best - best / 50 - 1);
   std::int64_t high = best + best / 50 + 1;
   while (high - low > 2) {

@@ -44,8 +44,8 @@ std::vector<Component> components_of(std::span<const std::uint32_t> sizes,
       const TableProjection projection(sizes, marginal.set, set);
       std::vector<double> sums(projection.small_cells());
       projection.add_up(marginal.counts, sums);
-      const double added = static_cast<double>(marginal.counts.size() / sums.size());
-      const double precision = 1 / (marginal.sigma * marginal.sigma * added);
+      const std::size_t added = marginal.counts.size() / sums.size();
+      const double precision = 1 / (marginal.sigma * marginal.sigma * static_cast<double>(added));
       Component& part = parts[set];
       part.set = set;
       part.target.resize(sums.size());

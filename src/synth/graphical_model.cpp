@@ -308,6 +308,7 @@ GraphicalModel GraphicalModel::fit(std::vector<std::uint32_t> sizes,
   GraphicalModel model(sizes);
   model.total_ = estimate_total(marginals);
   std::vector<AttributeSet> sets;
+  sets.reserve(parts.size());
   for (const Component& part : parts) sets.push_back(part.set);
   model.sets_ = largest_of(sets);
   std::vector<double> point =

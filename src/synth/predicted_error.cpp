@@ -27,8 +27,8 @@ LinearEstimate linear_estimate(const Synthesis& synthesis, AttributeSet set) {
   for (const NoisyMarginal& marginal : synthesis.measurements) {
     if (!set.within(marginal.set)) continue;
     TableProjection(sizes, marginal.set, set).add_up(marginal.counts, sums);
-    const auto added = static_cast<double>(marginal.counts.size() / sums.size());
-    const double precision = 1 / (marginal.sigma * marginal.sigma * added);
+    const std::size_t added = marginal.counts.size() / sums.size();
+    const double precision = 1 / (marginal.sigma * marginal.sigma * static_cast<double>(added));
     estimate.precision += precision;
     for (std::size_t i = 0; i < sums.size(); ++i) estimate.counts[i] += precision * sums[i];
   }

@@ -39,6 +39,7 @@ Workload looked_at(std::span<const std::uint32_t> sizes, const Workload& workloa
   std::map<AttributeSet, std::int64_t> weights;
   for (const WorkloadMarginal& one : workload) add_parts(one, weights);
   std::vector<WorkloadMarginal> sets;
+  sets.reserve(weights.size());
   for (const auto& [set, weight] : weights) sets.push_back({set, weight});
   std::stable_sort(sets.begin(), sets.end(),
                    [](const auto& a, const auto& b) { return a.set.size() < b.set.size(); });

@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
-struct _duckdb_connection;
-struct _duckdb_data_chunk;
+// The names are DuckDB's.
+struct _duckdb_connection;  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+struct _duckdb_data_chunk;  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 namespace shoal::engine {
 

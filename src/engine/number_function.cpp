@@ -23,6 +23,7 @@ inline __attribute__((always_inline)) bool find_nan(const double* values, std::s
     Four second;
     std::memcpy(&first, values + i, sizeof first);
     std::memcpy(&second, values + i + 4, sizeof second);
+    // Only a NaN is not itself. NOLINTNEXTLINE(misc-redundant-expression)
     odd |= (first != first) | (second != second);
   }
   bool any = (odd[0] | odd[1] | odd[2] | odd[3]) != 0;

@@ -304,6 +304,8 @@ void UnitBounder::choose(const Set& set, const GroupKeys& keys) {
     const std::uint64_t hash = unit.hashes[index];
     std::size_t at = kept;
     if (kept == set.max_groups) {
+      // A shape has at least one group a unit, so that one is kept.
+      // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
       if (hash > hashes[kept - 1] || !before(index, best[kept - 1])) continue;
       --at;
     } else {

@@ -63,7 +63,7 @@ fs::path name_beside(fs::path data) {
 // The policy's text with the new source, if that is all that changes.
 std::string redirected(const fs::path& policy_path, const catalog::Policy& policy,
                        const catalog::Table& table, const ImportResult& result) {
-  const std::string text =
+  std::string text =
       catalog::redirect_table(read_file(policy_path), table.name, result.source, result.clustered);
   const catalog::Policy changed = catalog::parse_policy(text, policy.folder);
   const catalog::Table* there = changed.find_table(table.name, false);

@@ -1,6 +1,7 @@
 #include "plan/answer_expression.hpp"
 
 #include "plan/answer_cell.hpp"
+#include "plan/key_names.hpp"
 #include "plan/row_build.hpp"
 #include "plan/row_checker.hpp"
 
@@ -12,17 +13,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace shoal::plan {
 namespace {
 
 using sql::Expression;
+using Clause = AnswerExpression::Clause;
 
-// Names mean inputs, or the expressions that the select list gives a name.
+// What names mean, by the clause that they stand in; only the first `known` aliases have a meaning.
 class AnswerNames : public RowNames {
  public:
-  AnswerNames(const AnswerScope& scope, std::string_view text, bool aliases)
-      : scope_(scope), text_(text), aliases_(aliases) {}
+  AnswerNames(const AnswerScope& scope, std::string_view text, Clause clause, std::size_t known)
+      : scope_(scope), text_(text), clause_(clause), known_(known) {}
 
   RowNodePointer find(const Expression& expression) const override {
     for (std::size_t i = 0; i < scope_.inputs.size(); ++i) {
@@ -33,9 +36,9 @@ class AnswerNames : public RowNames {
     }
     const auto* reference = expression.get_if<sql::ColumnReference>();
     if (reference == nullptr) return nullptr;
-    if (const Expression* meant = alias(*reference, expression.position())) {
-      const AnswerNames inputs_only(scope_, text_, false);
-      return RowChecker(inputs_only, text_).value(*meant);
+    // Only HAVING prefers an alias to a column that is no key.
+    if (clause_ == Clause::having || !(scope_.rows && names_column(*reference, *scope_.rows))) {
+      if (const auto meant = alias(*reference, expression.position())) return value_of(*meant);
     }
     const std::string name = printable(reference->column.name, 60);
     throw sql::error_at(ErrorCode::invalid_argument, text_, expression.position(),
@@ -53,42 +56,49 @@ class AnswerNames : public RowNames {
 
   bool has_engine() const override { return false; }
 
-  // The expression that a bare name stands for.
-  const Expression* alias(const sql::ColumnReference& reference, sql::Position position) const {
-    if (!aliases_ || reference.table) return nullptr;
-    const Expression* found = nullptr;
-    for (const AnswerAlias& one : scope_.aliases) {
-      if (!sql::matches(reference.column, one.name)) continue;
-      if (found != nullptr && !same_expression(*found, one.expression, scope_.rows)) {
+  // Which alias a bare name is.
+  std::optional<std::size_t> alias(const sql::ColumnReference& reference,
+                                   sql::Position position) const {
+    if (reference.table) return std::nullopt;
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < known_; ++i) {
+      const AnswerAlias& one = scope_.aliases[i];
+      if (!equals_ignoring_case(reference.column.name, one.name)) continue;
+      if (found &&
+          !same_expression(scope_.aliases[*found].expression, one.expression, scope_.rows)) {
         throw sql::error_at(ErrorCode::invalid_argument, text_, position,
                             fmt::format("{} names two columns of the answer; give one another name",
                                         printable(one.name, 60)));
       }
-      found = &one.expression;
+      if (!found) found = i;
     }
     return found;
+  }
+
+  // What an alias stands for was written in the select list, where those before it are known.
+  RowNodePointer value_of(std::size_t alias) const {
+    const AnswerNames names(scope_, text_, Clause::select, alias);
+    return RowChecker(names, text_).value(scope_.aliases[alias].expression);
   }
 
  private:
   const AnswerScope& scope_;
   std::string_view text_;
-  bool aliases_;
+  Clause clause_;
+  std::size_t known_;
 };
 
-// An alias that stands alone is looked up before the keys: ORDER BY speaks of the answer.
 RowNodePointer check(const Expression& expression, const AnswerScope& scope, std::string_view text,
-                     bool condition) {
-  const AnswerNames names(scope, text, true);
+                     Clause clause) {
+  const AnswerNames names(scope, text, clause, scope.aliases.size());
   const auto* reference = expression.get_if<sql::ColumnReference>();
-  if (reference != nullptr) {
-    if (const Expression* meant = names.alias(*reference, expression.position())) {
-      const AnswerNames inputs_only(scope, text, false);
-      const RowChecker checker(inputs_only, text);
-      return condition ? checker.condition(*meant) : checker.value(*meant);
+  if (reference != nullptr && clause == Clause::order_by) {
+    if (const auto meant = names.alias(*reference, expression.position())) {
+      return names.value_of(*meant);
     }
   }
   const RowChecker checker(names, text);
-  return condition ? checker.condition(expression) : checker.value(expression);
+  return clause == Clause::having ? checker.condition(expression) : checker.value(expression);
 }
 
 void collect_inputs(const RowNode& node, std::vector<std::size_t>& inputs) {
@@ -117,14 +127,8 @@ AnswerExpression::AnswerExpression(std::shared_ptr<const RowNode> root) : root_(
 }
 
 AnswerExpression AnswerExpression::compile(const Expression& expression, const AnswerScope& scope,
-                                           std::string_view text) {
-  return AnswerExpression(check(expression, scope, text, false));
-}
-
-AnswerExpression AnswerExpression::compile_condition(const Expression& expression,
-                                                     const AnswerScope& scope,
-                                                     std::string_view text) {
-  return AnswerExpression(check(expression, scope, text, true));
+                                           Clause clause, std::string_view text) {
+  return AnswerExpression(check(expression, scope, text, clause));
 }
 
 ValueType AnswerExpression::type() const { return type_of(*root_); }

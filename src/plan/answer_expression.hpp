@@ -36,8 +36,7 @@ struct AnswerAlias {
   sql::Expression expression;
 };
 
-// With `rows`, two names of one column are the same: city, City and people.city. An alias means its
-// expression where it stands alone; inside an expression only a name that is no key is an alias.
+// With `rows`, two names of one column are the same: city, City and people.city.
 struct AnswerScope {
   std::vector<AnswerInput> inputs = {};
   std::vector<AnswerAlias> aliases = {};
@@ -55,13 +54,17 @@ struct AnswerValue {
 
 class AnswerExpression {
  public:
+  // Where an expression stands decides what a bare name means, as in DuckDB and PostgreSQL:
+  // - select: a key, then an alias unless a column of the rows has the name;
+  // - having: a key, then an alias. The expression must be true or false;
+  // - order_by: alone an alias, then a key; inside an expression as in select.
+  // A name with its table before it is never an alias.
+  enum class Clause { select, having, order_by };
+
   // `text` is the query, for positions in errors. Throws unsupported, not_found, invalid_argument,
   // with a position.
   static AnswerExpression compile(const sql::Expression& expression, const AnswerScope& scope,
-                                  std::string_view text);
-  // The same, for what must be true or false.
-  static AnswerExpression compile_condition(const sql::Expression& expression,
-                                            const AnswerScope& scope, std::string_view text);
+                                  Clause clause, std::string_view text);
 
   ValueType type() const;
   // Which of the scope's inputs it uses, in ascending order.

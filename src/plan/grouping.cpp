@@ -1,5 +1,7 @@
 #include "plan/grouping.hpp"
 
+#include "plan/key_names.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/plan/consistency.hpp>
@@ -29,7 +31,8 @@ class GroupingReader {
     if (query_.group_by->all) {
       for (const sql::QueryItem& item : query_.items) {
         if (!item.expression || has_aggregate(*item.expression)) continue;
-        sets.front().push_back(key(*item.expression));
+        sets.front().push_back(key(meant_name(*item.expression, query_, from_.scope, text_),
+                                   item.expression->position()));
       }
     }
     for (const sql::GroupingElement& element : query_.group_by->elements) {
@@ -54,7 +57,9 @@ class GroupingReader {
     std::vector<Set> given;
     for (const std::vector<sql::Expression>& written : element.sets) {
       Set& one = given.emplace_back();
-      for (const sql::Expression& expression : written) one.push_back(key(expression));
+      for (const sql::Expression& expression : written)
+        one.push_back(
+            key(meant_key(expression, query_, from_.scope, text_), expression.position()));
     }
     if (element.kind == sql::GroupingKind::expression || element.kind == sql::GroupingKind::sets) {
       return given;
@@ -101,40 +106,13 @@ class GroupingReader {
                             kMaxSets));
   }
 
-  // A key is written as an expression, as the position of an item or as its alias.
-  sql::Expression meant(const sql::Expression& written) const {
-    if (const auto* literal = written.get_if<sql::Literal>();
-        literal && literal->kind == sql::LiteralKind::integer) {
-      const std::size_t at = std::strtoull(literal->text.c_str(), nullptr, 10);
-      if (at >= 1 && at <= query_.items.size() && query_.items[at - 1].expression) {
-        return *query_.items[at - 1].expression;
-      }
-      refuse(written.position(), fmt::format("GROUP BY {}: the list has {} columns",
-                                             printable(literal->text, 20), query_.items.size()));
-    }
-    const auto* reference = written.get_if<sql::ColumnReference>();
-    if (!reference || reference->table) return written;
-    const bool is_column =
-        std::any_of(from_.scope.columns.begin(), from_.scope.columns.end(),
-                    [&](const ScopeColumn& one) { return matches(reference->column, one.name); });
-    if (is_column) return written;
-    for (const sql::QueryItem& item : query_.items) {
-      if (item.expression && item.alias && sql::matches(reference->column, item.alias->name)) {
-        return *item.expression;
-      }
-    }
-    return written;
-  }
-
-  std::size_t key(const sql::Expression& as_written) {
-    const sql::Expression expression = meant(as_written);
+  std::size_t key(const sql::Expression& expression, sql::Position at) {
     if (has_aggregate(expression)) {
-      refuse(as_written.position(),
-             "an aggregate cannot be a key; group by the columns themselves");
+      refuse(at, "an aggregate cannot be a key; group by the columns themselves");
     }
     const TypedExpression typed = rows_.value(expression);
     if (from_.unit && typed.expression == *from_.unit) {
-      refuse(as_written.position(),
+      refuse(at,
              "grouping by the person would list people; group by something many of them share, or "
              "count them with COUNT(DISTINCT ...)");
     }
@@ -142,7 +120,7 @@ class GroupingReader {
       if (grouping_.keys[i].typed.expression == typed.expression) return i;
     }
     if (grouping_.keys.size() == kMaxKeys) {
-      refuse(as_written.position(), fmt::format("GROUP BY has more than {} keys", kMaxKeys));
+      refuse(at, fmt::format("GROUP BY has more than {} keys", kMaxKeys));
     }
     grouping_.keys.push_back({expression, typed});
     return grouping_.keys.size() - 1;

@@ -62,7 +62,8 @@ class Presenter {
     for (const sql::QueryItem& item : query_.items) add_column(item);
     name_columns();
     if (query_.having) {
-      made_.having = AnswerExpression::compile_condition(*query_.having, scope_, text_);
+      made_.having = AnswerExpression::compile(*query_.having, scope_,
+                                               AnswerExpression::Clause::having, text_);
     }
     for (const sql::OrderItem& item : query_.order_by) add_order(item);
     made_.limit = count(query_.limit, "LIMIT");
@@ -89,7 +90,8 @@ class Presenter {
       const sql::Expression inner = call->arguments[0];
       expression = inner;
     }
-    AnswerExpression compiled = AnswerExpression::compile(expression, scope_, text_);
+    AnswerExpression compiled =
+        AnswerExpression::compile(expression, scope_, AnswerExpression::Clause::select, text_);
     PresentedColumn column;
     column.name = item.alias ? item.alias->name : base_name(*item.expression);
     column.type = part == Part::value ? column_type(compiled.type()) : catalog::ColumnType::real;
@@ -120,6 +122,7 @@ class Presenter {
 
   void add_order(const sql::OrderItem& item) {
     sql::Expression expression = item.expression;
+    auto clause = AnswerExpression::Clause::order_by;
     if (const auto* literal = expression.get_if<sql::Literal>();
         literal && literal->kind == sql::LiteralKind::integer) {
       const std::size_t at = std::strtoull(literal->text.c_str(), nullptr, 10);
@@ -130,9 +133,10 @@ class Presenter {
       }
       const sql::Expression meant = *query_.items[at - 1].expression;
       expression = meant;
+      clause = AnswerExpression::Clause::select;  // where it was written
     }
-    made_.order.push_back({AnswerExpression::compile(expression, scope_, text_), item.descending,
-                           item.nulls == sql::NullsOrder::first});
+    made_.order.push_back({AnswerExpression::compile(expression, scope_, clause, text_),
+                           item.descending, item.nulls == sql::NullsOrder::first});
   }
 
   std::optional<std::uint64_t> count(const std::optional<sql::Expression>& written,

@@ -1,5 +1,6 @@
 #include "plan/subqueries.hpp"
 
+#include "plan/key_names.hpp"
 #include "plan/row_functions.hpp"
 
 #include <shoal/base/error.hpp>
@@ -206,32 +207,6 @@ class UnitGrouping {
     body_.group_by->elements.push_back({sql::GroupingKind::expression, {{key}}});
   }
 
-  // A key may be written as an expression, as a position or as an alias of the list.
-  sql::Expression written_key(const sql::Expression& key) const {
-    if (const auto* literal = key.get_if<sql::Literal>();
-        literal && literal->kind == sql::LiteralKind::integer) {
-      const std::size_t at = std::strtoull(literal->text.c_str(), nullptr, 10);
-      if (at >= 1 && at <= query_.items.size() && query_.items[at - 1].expression) {
-        return *query_.items[at - 1].expression;
-      }
-      throw sql::error_at(ErrorCode::invalid_argument, text_, key.position(),
-                          fmt::format("GROUP BY {}: the list has {} columns",
-                                      printable(literal->text, 20), query_.items.size()));
-    }
-    const auto* reference = key.get_if<sql::ColumnReference>();
-    if (!reference || reference->table) return key;
-    const bool is_column = std::any_of(
-        from_.scope.columns.begin(), from_.scope.columns.end(),
-        [&](const ScopeColumn& one) { return sql::matches(reference->column, one.name); });
-    if (is_column) return key;
-    for (const sql::QueryItem& one : query_.items) {
-      if (one.expression && one.alias && sql::matches(reference->column, one.alias->name)) {
-        return *one.expression;
-      }
-    }
-    return key;
-  }
-
   void add_keys() {
     if (!query_.group_by) return;
     if (query_.group_by->all) {
@@ -244,7 +219,7 @@ class UnitGrouping {
         throw sql::error_at(ErrorCode::unsupported, text_, position_,
                             "GROUPING SETS, ROLLUP and CUBE belong into the outermost query");
       }
-      add_key(written_key(element.sets.front().front()));
+      add_key(meant_key(element.sets.front().front(), query_, from_.scope, text_));
     }
   }
 

@@ -14,6 +14,8 @@
 namespace shoal::plan {
 namespace {
 
+using Clause = AnswerExpression::Clause;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 sql::Expression parsed(const std::string& text) { return sql::parse_expression(text); }
@@ -45,7 +47,7 @@ std::vector<AnswerValue> group() {
 }
 
 AnswerValue answer(const std::string& text, const std::vector<AnswerValue>& inputs = group()) {
-  return AnswerExpression::compile(parsed(text), scope(), text).evaluate(inputs);
+  return AnswerExpression::compile(parsed(text), scope(), Clause::order_by, text).evaluate(inputs);
 }
 
 double number(const std::string& text) { return std::get<double>(answer(text).value); }
@@ -53,7 +55,7 @@ Value truth(const std::string& text) { return answer(text).value; }
 
 void expect_refusal(const std::string& text, ErrorCode code, const std::string& part) {
   try {
-    AnswerExpression::compile(parsed(text), scope(), text);
+    AnswerExpression::compile(parsed(text), scope(), Clause::order_by, text);
     FAIL() << text << " was not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
@@ -73,7 +75,7 @@ TEST(AnswerExpression, FindsItsInputs) {
   EXPECT_EQ(answer("city").value, Value("PARIS"));
   EXPECT_EQ(answer("city || ''").value, Value("Paris"));
   const AnswerExpression used =
-      AnswerExpression::compile(parsed("mean + COUNT(*) + 1"), scope(), "");
+      AnswerExpression::compile(parsed("mean + COUNT(*) + 1"), scope(), Clause::select, "");
   EXPECT_EQ(used.inputs(), (std::vector<std::size_t>{2, 3}));
   EXPECT_EQ(used.type().kind, ValueKind::number);
 }
@@ -151,7 +153,8 @@ TEST(AnswerExpression, NoValueThrows) {
         "COUNT(*) * SUM(income) + 1", "CAST(SUM(income) AS SMALLINT)",
         "CAST(CAST(COUNT(*) AS BIGINT) AS VARCHAR)", "SUBSTR(city, 2, 3)", "CAST(city AS DOUBLE)",
         "CAST(city AS DATE)", "MONTH(CAST(city AS DATE))", "LENGTH(UPPER(city))"}) {
-    const AnswerExpression expression = AnswerExpression::compile(parsed(text), scope(), text);
+    const AnswerExpression expression =
+        AnswerExpression::compile(parsed(text), scope(), Clause::order_by, text);
     for (const double a : nasty) {
       for (const double b : nasty) {
         std::vector<AnswerValue> inputs = group();
@@ -181,17 +184,16 @@ TEST(AnswerExpression, Refuses) {
   expect_refusal("REGEXP_MATCHES(city, 'a')", ErrorCode::unsupported,
                  "put the condition into WHERE");
   expect_refusal("RANDOM()", ErrorCode::unsupported, "random");
-  EXPECT_THROW(AnswerExpression::compile_condition(parsed("COUNT(*)"), scope(), "COUNT(*)"), Error);
-  EXPECT_NO_THROW(
-      AnswerExpression::compile_condition(parsed("COUNT(*) > 1"), scope(), "COUNT(*) > 1"));
+  EXPECT_THROW(AnswerExpression::compile(parsed("COUNT(*)"), scope(), Clause::having, ""), Error);
+  EXPECT_NO_THROW(AnswerExpression::compile(parsed("COUNT(*) > 1"), scope(), Clause::having, ""));
 }
 
 TEST(AnswerExpression, TwoAliasesOfOneNameAreRefused) {
   AnswerScope two = scope();
   two.aliases.push_back({"total", parsed("COUNT(*)")});
-  EXPECT_THROW(AnswerExpression::compile(parsed("total"), two, "total"), Error);
+  EXPECT_THROW(AnswerExpression::compile(parsed("total"), two, Clause::order_by, "total"), Error);
   two.aliases.back().expression = parsed("SUM(income)");
-  EXPECT_NO_THROW(AnswerExpression::compile(parsed("total"), two, "total"));
+  EXPECT_NO_THROW(AnswerExpression::compile(parsed("total"), two, Clause::order_by, "total"));
 }
 
 TEST(AnswerExpression, SameExpressionLooksAtEveryPart) {
@@ -242,7 +244,7 @@ TEST(AnswerExpression, IntervalsHoldTheTruth) {
         generator.expression(ValueKind::number, 1 + static_cast<int>(generator.below(4)));
     std::optional<AnswerExpression> expression;
     try {
-      expression = AnswerExpression::compile(parsed(text), answers, text);
+      expression = AnswerExpression::compile(parsed(text), answers, Clause::select, text);
     } catch (const Error&) {
       continue;
     }

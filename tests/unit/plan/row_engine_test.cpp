@@ -172,8 +172,8 @@ TEST(RowEngine, GivesWhatIsComputedHere) {
   std::size_t nulls = 0;
   for (int round = 0; round < 1'500; ++round) {
     const Drawn drawn = draw(generator, scope, refused);
-    const AnswerExpression here =
-        AnswerExpression::compile(sql::parse_expression(drawn.text), answers, drawn.text);
+    const AnswerExpression here = AnswerExpression::compile(
+        sql::parse_expression(drawn.text), answers, AnswerExpression::Clause::select, drawn.text);
     const ValueType& type = drawn.typed.type;
     const auto rows = database.rows("SELECT " + test::duckdb_text(drawn.typed.expression) +
                                     " FROM people ORDER BY rowid");

@@ -98,7 +98,8 @@ void ChainState::advance(Store& store) {
       expected = plus(expected, entry.charge);
       if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
       open_[entry.seq] = {entry.lineage, entry.charge};
-    } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "resume") {
+    } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "fail" ||
+               entry.kind == "resume") {
       const auto found = open_.find(entry.reservation);
       if (found == open_.end() || found->second.lineage != entry.lineage)
         corrupt(store, entry.seq, "it is about no open reservation");

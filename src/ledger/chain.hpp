@@ -1,12 +1,12 @@
 // The chain: entries as they are stored, each with the hash of itself and all before it.
 //
-// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 2. One table `entry`,
+// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 3. One table `entry`,
 // append-only:
 //
 //   seq              1, 2, 3, ... without a gap
 //   time             UTC
 //   lineage          whose budget: the data's name for it
-//   kind             one of the six below
+//   kind             one of the nine below
 //   reservation      seq of the reserve entry that this one is about; a reserve's own; else 0
 //   request_key      idempotency key, unique among the reservations of a lineage
 //   request_digest   what was asked: the same key with another digest is refused
@@ -26,7 +26,9 @@
 //
 // The last five came with format 2. A file of format 1 gets the columns when it is opened, and its
 // entries have NULL in all five, in the file and in the hash; no such entry follows a newer one. A
-// charge of format 1 has no delta, and what its Gaussian bound would be is not known: none.
+// charge of format 1 has no delta, and what its Gaussian bound would be is not known: none. Format
+// 3 has three more kinds and the same columns: a file of format 2 gets the table of format 3 when
+// it is opened, with its entries as they are.
 //
 // On a PostgreSQL server the same table is in a schema of its own, beside a table `about` with the
 // application and the format, which is 2 or later.
@@ -39,9 +41,12 @@
 //   resume   another process took over a reservation whose holder died
 //   settle   the answer, stored before its first byte leaves
 //   cancel   a reservation given back: no data was touched
+//   fail     what is told instead of an answer, stored as one; counts against the lineage
+//   reopen   the owner looked: failures so far close nothing any more; body has a note
+//   restore  the owner went on from a backup; body has what the ledger had been seen to hold
 //
 // Invariants: totals are the sums of reserves less cancels, by lineage; a reservation has at most
-// one settle or cancel, and nothing about it comes after.
+// one settle, fail or cancel, and nothing about it comes after.
 #pragma once
 
 #include <shoal/privacy/charge.hpp>
@@ -70,10 +75,11 @@ struct Totals {
 Totals plus(const Totals& totals, const privacy::Charge& charge);
 Totals minus(const Totals& totals, const privacy::Charge& charge);
 
-inline constexpr int kFormatVersion = 2;
+inline constexpr int kFormatVersion = 3;
+inline constexpr int kEntryFormat = 2;  // the last one that changed what an entry is made of
 
 struct Entry {
-  int format = kFormatVersion;  // of the file when it was written
+  int format = kEntryFormat;
   std::int64_t seq = 0;
   std::string time;
   std::string lineage;
@@ -111,7 +117,7 @@ class ChainState {
   };
 
   std::map<std::string, Totals> totals_;
-  std::map<std::int64_t, OpenReservation> open_;  // neither settled nor cancelled
+  std::map<std::int64_t, OpenReservation> open_;  // not closed
 };
 
 }  // namespace shoal::ledger

@@ -1,5 +1,4 @@
-#include "ledger/chain.hpp"
-#include "ledger/store.hpp"
+#include "ledger/state.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
@@ -38,67 +37,6 @@ Account parse_account(const std::string& lineage, const std::string& body) {
 
 }  // namespace
 
-// What a reservation is made of.
-struct Ledger::Held {
-  std::int64_t entry;
-  std::string holder;
-  privacy::Event event;
-  Neighbors neighbors;
-};
-
-struct Ledger::State {
-  std::unique_ptr<Store> store;
-  ChainState chain;
-
-  // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
-  // than once.
-  template <typename Action>
-  auto transact(Action&& action) {
-    std::optional<decltype(action())> result;
-    store->transact([&] {
-      chain.advance(*store);
-      result.reset();
-      result.emplace(action());
-    });
-    return std::move(*result);
-  }
-
-  Entry append(Entry entry) {
-    entry.seq = chain.last_seq() + 1;
-    entry.time = utc_now();
-    if (entry.kind == "reserve") entry.reservation = entry.seq;
-    entry.hash = entry_hash(entry, chain.last_hash());
-    store->append(entry);
-    return entry;
-  }
-
-  std::optional<Account> account(const std::string& lineage) const {
-    const auto entry = store->account_entry(lineage);
-    if (!entry) return std::nullopt;
-    return parse_account(lineage, entry->body);
-  }
-
-  Account known_account(const std::string& lineage) const {
-    auto found = account(lineage);
-    if (!found) {
-      throw Error(ErrorCode::not_found,
-                  fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
-    }
-    return *std::move(found);
-  }
-
-  std::string holder_of(const Entry& reserve) const {
-    const auto resumed = store->last_resume_of(reserve.seq);
-    return resumed ? resumed->holder : reserve.holder;
-  }
-
-  std::variant<Held, StoredAnswer> reserve(const Request& request);
-  std::variant<Held, StoredAnswer> reserve_again(const Request& request, const Entry& earlier,
-                                                 Entry entry);
-  Entry close(std::int64_t reservation, const std::string& kind, const std::string& holder,
-              const std::string& body);
-};
-
 namespace {
 
 std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Options& options) {
@@ -107,6 +45,35 @@ std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Opti
 }
 
 }  // namespace
+
+std::optional<Account> Ledger::State::account(const std::string& lineage) const {
+  const auto entry = store->account_entry(lineage);
+  if (!entry) return std::nullopt;
+  return parse_account(lineage, entry->body);
+}
+
+Account Ledger::State::known_account(const std::string& lineage) const {
+  auto found = account(lineage);
+  if (!found) {
+    throw Error(ErrorCode::not_found,
+                fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
+  }
+  return *std::move(found);
+}
+
+Entry Ledger::State::append(Entry entry) {
+  entry.seq = chain.last_seq() + 1;
+  entry.time = utc_now();
+  if (entry.kind == "reserve") entry.reservation = entry.seq;
+  entry.hash = entry_hash(entry, chain.last_hash());
+  store->append(entry);
+  return entry;
+}
+
+std::string Ledger::State::holder_of(const Entry& reserve) const {
+  const auto resumed = store->last_resume_of(reserve.seq);
+  return resumed ? resumed->holder : reserve.holder;
+}
 
 Ledger::Ledger(const std::filesystem::path& place, const Options& options)
     : state_(std::make_unique<State>(State{open_store(place, options), {}})) {
@@ -233,14 +200,21 @@ void Ledger::change_budget(const std::string& lineage, const privacy::Budget& bu
   });
 }
 
+namespace {
+
+void require_same_request(const Entry& reserve, const std::string& digest) {
+  if (reserve.request_digest == digest) return;
+  throw Error(ErrorCode::conflict,
+              "this key was used for another question; use a new key for a new question");
+}
+
+}  // namespace
+
 // The key was reserved before: its answer, or an entry that takes the reservation over.
 std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Request& request,
                                                                       const Entry& earlier,
                                                                       Entry entry) {
-  if (earlier.request_digest != request.digest) {
-    throw Error(ErrorCode::conflict,
-                "this key was used for another question; use a new key for a new question");
-  }
+  require_same_request(earlier, request.digest);
   if (const auto closed = store->closing_of(earlier.seq)) {
     if (closed->kind == "cancel") {
       throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
@@ -262,6 +236,7 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Requ
 }
 
 std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& request) {
+  require_open(request);
   const Account account = known_account(request.lineage);
   Entry entry;
   entry.lineage = request.lineage;
@@ -325,12 +300,13 @@ std::vector<Reserved> Ledger::reserve_together(std::span<const Request> requests
   return reserved;
 }
 
-std::optional<StoredAnswer> Ledger::stored(const std::string& lineage,
-                                           const std::string& key) const {
+std::optional<StoredAnswer> Ledger::stored(const std::string& lineage, const std::string& key,
+                                           const std::string& digest) const {
   const auto reserved = state_->store->reserve_of_key(lineage, key);
   if (!reserved) return std::nullopt;
+  require_same_request(*reserved, digest);
   const auto closed = state_->store->closing_of(reserved->seq);
-  if (!closed || closed->kind != "settle") return std::nullopt;
+  if (!closed || closed->kind == "cancel") return std::nullopt;
   return StoredAnswer{reserved->seq, Json::parse(closed->body).at("answer").get<std::string>()};
 }
 
@@ -361,12 +337,21 @@ Entry Ledger::State::close(std::int64_t reservation, const std::string& kind,
   return append(std::move(entry));
 }
 
-StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
+StoredAnswer Ledger::settle_as(const char* kind, privacy::SpentReservation&& spent,
+                               std::string_view answer) {
   const privacy::SpentReservation mine = std::move(spent);
   const std::string body =
       Json{{"digest", to_hex(sha256(answer))}, {"answer", std::string(answer)}}.dump();
-  state_->transact([&] { return state_->close(mine.entry(), "settle", mine.holder(), body); });
+  state_->transact([&] { return state_->close(mine.entry(), kind, mine.holder(), body); });
   return {mine.entry(), std::string(answer)};
+}
+
+StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
+  return settle_as("settle", std::move(spent), answer);
+}
+
+StoredAnswer Ledger::settle_failure(privacy::SpentReservation&& spent, std::string_view answer) {
+  return settle_as("fail", std::move(spent), answer);
 }
 
 void Ledger::cancel(privacy::Reservation&& reservation) {
@@ -388,6 +373,7 @@ std::vector<Spend> Ledger::spends(const std::string& lineage) {
     spends.push_back({entry.seq, entry.time,
                       !closed                    ? "reserved"
                       : closed->kind == "settle" ? "settled"
+                      : closed->kind == "fail"   ? "failed"
                                                  : "cancelled",
                       body.at("description").get<std::string>(), entry.request_key,
                       privacy::event_from_json(body.at("event").dump()), entry.charge,

@@ -15,12 +15,13 @@ namespace shoal::ledger {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x53484F41;
-constexpr const char* kSchema = R"sql(
+constexpr const char* kTable = R"sql(
 CREATE TABLE entry(
   seq INTEGER PRIMARY KEY CHECK (seq > 0),
   time TEXT NOT NULL,
   lineage TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')),
+  kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel',
+    'fail', 'reopen', 'restore')),
   reservation INTEGER NOT NULL,
   request_key TEXT NOT NULL,
   request_digest TEXT NOT NULL,
@@ -38,25 +39,30 @@ CREATE TABLE entry(
   gaussian_total INTEGER,
   other_total INTEGER
 ) STRICT;
+)sql";
+
+constexpr const char* kIndexes = R"sql(
 CREATE UNIQUE INDEX entry_request ON entry(lineage, request_key) WHERE kind = 'reserve';
-CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel');
+CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
 CREATE INDEX entry_resume ON entry(reservation) WHERE kind = 'resume';
 CREATE INDEX entry_account ON entry(lineage, seq) WHERE kind IN ('open', 'budget');
+CREATE INDEX entry_lineage ON entry(lineage, seq);
+CREATE INDEX entry_failure ON entry(lineage, seq) WHERE kind = 'fail';
+CREATE INDEX entry_reopen ON entry(lineage, seq) WHERE kind = 'reopen';
 CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 PRAGMA application_id = 1397247809;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 )sql";
 
-constexpr const char* kFromFormat1 = R"sql(
-ALTER TABLE entry ADD COLUMN delta_units INTEGER;
-ALTER TABLE entry ADD COLUMN gaussian_units INTEGER;
-ALTER TABLE entry ADD COLUMN delta_total INTEGER;
-ALTER TABLE entry ADD COLUMN gaussian_total INTEGER;
-ALTER TABLE entry ADD COLUMN other_total INTEGER;
-PRAGMA user_version = 2;
-)sql";
-static_assert(kApplicationId == 1397247809 && kFormatVersion == 2);
+// SQLite cannot change the CHECK of a column, so the rows move into a new table. A table of format
+// 1 lacks the last five columns.
+constexpr const char* kOldColumns =
+    "seq, time, lineage, kind, reservation, request_key, request_digest, holder, body, "
+    "epsilon_units, rho_units, epsilon_total, rho_total, unbounded_total, hash";
+constexpr const char* kNewColumns =
+    ", delta_units, gaussian_units, delta_total, gaussian_total, other_total";
+static_assert(kApplicationId == 1397247809 && kFormatVersion == 3);
 
 // A file that nobody may write is read-only even to a process that could override it.
 void refuse_read_only(const std::filesystem::path& path) {
@@ -127,16 +133,23 @@ void use_write_ahead_log(const Connection& connection, int busy_milliseconds) {
 void make_schema(Connection& connection) {
   Transaction transaction(connection);
   if (!is_new(connection)) return;
-  connection.run(kSchema);
+  connection.run(kTable);
+  connection.run(kIndexes);
   transaction.commit();
   sync_folder_of(connection.path());
 }
 
-// Adds the columns that came with format 2; the entries stay as they are.
+// Gives a file of an older format the table of this one; the entries stay as they are.
 void bring_up_to_date(Connection& connection) {
   Transaction transaction(connection);
-  if (pragma(connection, "PRAGMA user_version") != 1) return;  // another process was first
-  connection.run(kFromFormat1);
+  const std::int64_t format = pragma(connection, "PRAGMA user_version");
+  if (format == kFormatVersion) return;  // another process was first
+  const std::string columns = format == 1 ? kOldColumns : std::string(kOldColumns) + kNewColumns;
+  connection.run("ALTER TABLE entry RENAME TO old_entry");
+  connection.run(kTable);
+  connection.run(fmt::format("INSERT INTO entry({0}) SELECT {0} FROM old_entry", columns).c_str());
+  connection.run("DROP TABLE old_entry");
+  connection.run(kIndexes);
   transaction.commit();
 }
 
@@ -155,7 +168,7 @@ Connection open_connection(const std::filesystem::path& path, const Options& opt
   refuse_foreign(connection);
   use_write_ahead_log(connection, options.busy_milliseconds);
   if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
-  if (pragma(connection, "PRAGMA user_version") == 1) bring_up_to_date(connection);
+  if (pragma(connection, "PRAGMA user_version") < kFormatVersion) bring_up_to_date(connection);
   return connection;
 }
 

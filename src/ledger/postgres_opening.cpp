@@ -17,6 +17,7 @@ namespace shoal::ledger {
 namespace {
 
 constexpr int kOldestServer = 150000;
+constexpr std::int64_t kOldestServerFormat = 2;
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE "{0}".entry(
@@ -24,7 +25,8 @@ CREATE TABLE "{0}".entry(
   time TEXT COLLATE "C" NOT NULL,
   lineage TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL
-    CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')),
+    CONSTRAINT entry_kind_check CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle',
+      'cancel', 'fail', 'reopen', 'restore')),
   reservation BIGINT NOT NULL,
   request_key TEXT COLLATE "C" NOT NULL,
   request_digest TEXT COLLATE "C" NOT NULL,
@@ -43,7 +45,10 @@ CREATE TABLE "{0}".entry(
   other_total BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX entry_request ON "{0}".entry(lineage, request_key) WHERE kind = 'reserve';
-CREATE UNIQUE INDEX entry_close ON "{0}".entry(reservation) WHERE kind IN ('settle', 'cancel');
+CREATE UNIQUE INDEX entry_close ON "{0}".entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
+CREATE INDEX entry_lineage ON "{0}".entry(lineage, seq);
+CREATE INDEX entry_failure ON "{0}".entry(lineage, seq) WHERE kind = 'fail';
+CREATE INDEX entry_reopen ON "{0}".entry(lineage, seq) WHERE kind = 'reopen';
 CREATE INDEX entry_resume ON "{0}".entry(reservation) WHERE kind = 'resume';
 CREATE INDEX entry_account ON "{0}".entry(lineage, seq) WHERE kind IN ('open', 'budget');
 CREATE FUNCTION "{0}".refuse_change() RETURNS trigger LANGUAGE plpgsql AS
@@ -53,6 +58,20 @@ CREATE TRIGGER entry_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON "{0}".en
 CREATE TABLE "{0}".about(application TEXT NOT NULL, format INTEGER NOT NULL);
 INSERT INTO "{0}".about VALUES ('shoal ledger', {1});
 )sql";
+
+// Format 3 has more kinds of entries.
+constexpr const char* kFromFormat2 = R"sql(
+ALTER TABLE "{0}".entry DROP CONSTRAINT entry_kind_check;
+ALTER TABLE "{0}".entry ADD CONSTRAINT entry_kind_check CHECK (kind IN ('open', 'budget', 'reserve',
+  'resume', 'settle', 'cancel', 'fail', 'reopen', 'restore'));
+DROP INDEX "{0}".entry_close;
+CREATE UNIQUE INDEX entry_close ON "{0}".entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
+CREATE INDEX entry_lineage ON "{0}".entry(lineage, seq);
+CREATE INDEX entry_failure ON "{0}".entry(lineage, seq) WHERE kind = 'fail';
+CREATE INDEX entry_reopen ON "{0}".entry(lineage, seq) WHERE kind = 'reopen';
+UPDATE "{0}".about SET format = 3;
+)sql";
+static_assert(kFormatVersion == 3);
 
 // Names are those of the catalogue. A client that vanished without a word is noticed within half a
 // minute, and one that stands still in a transaction does not keep the others out for long. One
@@ -87,15 +106,15 @@ void require_server(ServerConnection& connection) {
   }
 }
 
-// Whether there is a ledger. Throws corrupt if something else has its place. One statement looks
-// for both tables: they are made at once.
-bool is_there(ServerConnection& connection, const std::string& schema) {
+// The format of the ledger; 0 if there is none. Throws corrupt if something else has its place. One
+// statement looks for both tables: they are made at once.
+std::int64_t format_of(ServerConnection& connection, const std::string& schema) {
   const std::string tables = connection.value(
       "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_catalog.pg_class AS c JOIN "
       "pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname "
       "IN ('about', 'entry')",
       {schema});
-  if (tables.empty()) return false;
+  if (tables.empty()) return 0;
   std::string application;
   std::int64_t format = 0;
   if (tables.starts_with("about")) {
@@ -110,21 +129,38 @@ bool is_there(ServerConnection& connection, const std::string& schema) {
                 fmt::format("the schema of {} has tables but no ledger; name another schema",
                             connection.name()));
   }
-  if (format != kFormatVersion) {
+  if (format < kOldestServerFormat || format > kFormatVersion) {
     throw Error(ErrorCode::corrupt,
-                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {})",
-                            connection.name(), format, kFormatVersion));
+                fmt::format("{} is no ledger of this version of Shoal (format {}, expected {} to "
+                            "{})",
+                            connection.name(), format, kOldestServerFormat, kFormatVersion));
   }
-  return true;
+  return format;
 }
 
-// One after the other: two that make it at the same moment would stumble over each other.
+void bring_up_to_date(ServerConnection& connection, const std::string& schema) {
+  if (connection.value("SELECT pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = "
+                       "to_regclass($1)",
+                       {fmt::format("\"{}\".entry", schema)}) != "t") {
+    throw Error(
+        ErrorCode::io,
+        fmt::format("the ledger {} has an older format; open it once, with shoal budget, as "
+                    "the server's user who owns its tables",
+                    connection.name()));
+  }
+  connection.run(fmt::format(fmt::runtime(kFromFormat2), schema));
+}
+
+// Makes the ledger, or brings it up to date; its entries stay as they are. One after the other: two
+// that make it at the same moment would stumble over each other.
 void make(ServerConnection& connection, const std::string& schema) {
   connection.run("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE");
   try {
     connection.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
                    {"shoal ledger " + schema});
-    if (!is_there(connection, schema)) {
+    const std::int64_t format = format_of(connection, schema);
+    if (format == 2) bring_up_to_date(connection, schema);
+    if (format == 0) {
       // IF NOT EXISTS would want the right to make schemas even where there is one.
       if (connection.value("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", {schema})
               .empty())
@@ -161,8 +197,9 @@ void open_server_ledger(ServerConnection& connection, const std::string& schema,
       "SELECT set_config('synchronous_commit', 'on', false) WHERE "
       "current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')");
   require_server(connection);
-  if (is_there(connection, schema)) return;
-  if (!options.create) {
+  const std::int64_t format = format_of(connection, schema);
+  if (format == kFormatVersion) return;
+  if (format == 0 && !options.create) {
     throw Error(ErrorCode::not_found, fmt::format("there is no ledger {}; the first question makes "
                                                   "it",
                                                   connection.name()));

@@ -146,8 +146,19 @@ class PostgresStore final : public Store {
     return entries;
   }
 
+  std::vector<Entry> failures(const std::string& lineage) override {
+    std::vector<Entry> entries;
+    const std::string where = fmt::format(
+        "lineage = $1 AND kind = 'fail' AND seq > (SELECT coalesce(max(seq), 0) FROM {} WHERE "
+        "lineage = $1 AND kind = 'reopen') ORDER BY seq",
+        table_);
+    each(where.c_str(), {lineage}, [&](const Entry& entry) { entries.push_back(entry); });
+    return entries;
+  }
+
   std::optional<Entry> closing_of(std::int64_t reservation) override {
-    return first("reservation = $1 AND kind IN ('settle', 'cancel')", {number(reservation)});
+    return first("reservation = $1 AND kind IN ('settle', 'cancel', 'fail')",
+                 {number(reservation)});
   }
 
   std::optional<Entry> last_resume_of(std::int64_t reservation) override {

@@ -111,9 +111,20 @@ class SqliteStore final : public Store {
     return entries;
   }
 
+  std::vector<Entry> failures(const std::string& lineage) override {
+    std::vector<Entry> entries;
+    each(
+        "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'fail' AND seq > (SELECT "
+        "coalesce(max(seq), 0) FROM entry WHERE lineage = ?1 AND kind = 'reopen') ORDER BY seq",
+        [&](const Entry& entry) { entries.push_back(entry); }, lineage);
+    return entries;
+  }
+
   std::optional<Entry> closing_of(std::int64_t reservation) override {
-    return first("SELECT * FROM entry WHERE reservation = ?1 AND kind IN ('settle', 'cancel')",
-                 reservation);
+    return first(
+        "SELECT * FROM entry WHERE reservation = ?1 AND kind IN ('settle', 'cancel', "
+        "'fail')",
+        reservation);
   }
 
   std::optional<Entry> last_resume_of(std::int64_t reservation) override {

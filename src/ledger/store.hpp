@@ -39,7 +39,9 @@ class Store {
                                               const std::string& key) = 0;
   virtual std::optional<Entry> reserve_at(std::int64_t seq) = 0;
   virtual std::vector<Entry> reserves(const std::string& lineage) = 0;
-  // The settle or cancel of a reservation, and the last time that it was taken over.
+  // The failures of a lineage since its last reopening, oldest first.
+  virtual std::vector<Entry> failures(const std::string& lineage) = 0;
+  // What closed a reservation (settle, fail or cancel), and the last time that it was taken over.
   virtual std::optional<Entry> closing_of(std::int64_t reservation) = 0;
   virtual std::optional<Entry> last_resume_of(std::int64_t reservation) = 0;
 

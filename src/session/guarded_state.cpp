@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
+constexpr const char* kTurnDigest = "turn";
 
 std::string new_id() {
   random::SecureSource bits;
@@ -71,7 +72,7 @@ std::string turn_key(const StateInfo& info, std::int64_t turn) {
 ledger::Request turn_request(const StateInfo& info, const privacy::Budget& budget) {
   return {info.lineage,
           turn_key(info, info.turn),
-          "turn",
+          kTurnDigest,
           fmt::format("turn {} of {} {}", info.turn, info.kind, info.id.substr(0, 8)),
           "",
           budget,
@@ -159,7 +160,7 @@ privacy::Budget budget_of(ledger::Ledger& ledger, const std::string& lineage) {
 void check_follows(const ledger::Ledger& ledger, const StateInfo& info, const std::string& text,
                    const std::filesystem::path& file) {
   if (info.turn == 0) return;
-  const auto stored = ledger.stored(info.lineage, turn_key(info, info.turn - 1));
+  const auto stored = ledger.stored(info.lineage, turn_key(info, info.turn - 1), kTurnDigest);
   if (stored && stored->answer == to_hex(sha256(text))) return;
   throw Error(ErrorCode::conflict,
               fmt::format("{} is not what its last turn left: it was changed, or is of another "

@@ -41,7 +41,9 @@ plan::Findings stored_findings(const plan::Plan& plan, const std::string& lineag
                                const ledger::Ledger& ledger) {
   plan::Findings findings;
   for (const plan::Automatic& one : plan.automatic) {
-    const auto stored = ledger.stored(lineage, search_key(one.search.rule));
+    // A search is asked for with its key as its digest: with_searches().
+    const std::string key = search_key(one.search.rule);
+    const auto stored = ledger.stored(lineage, key, key);
     if (stored) findings[one.search.rule] = found_from_json(stored->answer);
   }
   return findings;

@@ -180,6 +180,10 @@ std::vector<data::GroupedAggregate> read_exact(const Aggregation& aggregate,
 }  // namespace
 
 void Session::check_key(const std::string& key) {
+  if (ledger::is_reserved_key(key)) {
+    throw Error(ErrorCode::invalid_argument,
+                "keys that begin with same-, automatic- or state/ are Shoal's own; choose another");
+  }
   if (key.size() <= 200 && is_utf8(key, false) && printable(key, 200) == key) return;
   throw Error(ErrorCode::invalid_argument, "a key is a plain text of at most 200 characters");
 }
@@ -257,8 +261,8 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   }
   const std::string digest = request_digest(plan, policy_);
   // The same question again is the same answer again, and costs nothing.
-  if (key.empty()) key = "same-" + digest;
   check_key(key);
+  if (key.empty()) key = "same-" + digest;
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);

@@ -226,8 +226,8 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
   const AnswerClock clock(policy_.query.time_steps);
   SynthesisPlan plan = explain_synthesis(options);
   const std::string digest = synthesis_digest(plan, policy_);
-  if (key.empty()) key = "same-" + digest;
   check_key(key);
+  if (key.empty()) key = "same-" + digest;
   const std::array tables = {policy_.find_table(plan.table, true)};
   engine::DuckdbEngine engine(policy_, tables);
   engine::CodeRequest request{

@@ -112,8 +112,8 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   const AnswerClock clock(policy_.query.time_steps);
   const TrainingPlan plan = explain_training(options);
   const std::string digest = training_digest(plan, policy_);
-  if (key.empty()) key = "same-" + digest;
   check_key(key);
+  if (key.empty()) key = "same-" + digest;
   const std::array tables = {policy_.find_table(plan.table, true)};
   if (tables[0]->format == catalog::SourceFormat::postgresql) {
     throw Error(ErrorCode::unsupported,

@@ -33,6 +33,16 @@ struct Account {
 // people apart: a table that joins the policy later may call the same people otherwise.
 bool same_unit(std::string_view one, std::string_view other);
 
+// What every request is told once a lineage is closed by failures (Request::max_failures). The one
+// place of the sentence: it must not differ from request to request.
+inline constexpr std::string_view kClosedSentence =
+    "this data set is closed: a request failed, and its owner has not reopened it yet; nothing was "
+    "spent. Ask the owner to look and to run shoal reopen";
+
+// Whether a key is of the kind that Shoal makes itself ("same-...", "automatic-...", "state/...").
+// Nobody else may choose such a key: its answer would be taken for another's.
+bool is_reserved_key(std::string_view key);
+
 struct Request {
   std::string lineage;
   std::string key;     // idempotency key
@@ -43,6 +53,16 @@ struct Request {
   // the account has it.
   privacy::Budget budget;
   privacy::Event event;
+  // So many failures since the last reopening close the lineage to every request. At least 1.
+  int max_failures = 1;
+};
+
+// A request that failed after data was touched (Ledger::settle_failure).
+struct Failure {
+  std::int64_t entry;  // of the reservation that failed
+  std::string time;    // of the failure
+  std::string description;
+  std::string request_key;
 };
 
 // An answer as it was settled: exactly the bytes that may leave, now and at every retry.
@@ -58,7 +78,7 @@ using Reserved = std::variant<privacy::Reservation, StoredAnswer>;
 struct Spend {
   std::int64_t entry;
   std::string time;
-  std::string state;  // "settled", "reserved", "cancelled"
+  std::string state;  // "settled", "failed", "reserved", "cancelled"
   std::string description;
   std::string request_key;
   privacy::Event event;
@@ -95,7 +115,9 @@ class Ledger {
   // Checks the total and writes the spend, in one transaction; when it returns, the spend is on
   // disk. The event is priced under the account's relation. The key of a settled request gives its
   // stored answer, unpaid; the key of one whose process died gives its reservation again, unpaid.
-  // Throws budget_exceeded, conflict, unavailable (the key is being worked on).
+  // Throws budget_exceeded, conflict, unavailable (the key is being worked on), and
+  // refused_by_policy with kClosedSentence, before it looks at anything else, if the lineage is
+  // closed: to new requests and to repeated ones. What was reserved earlier may still be settled.
   Reserved reserve(const Request& request);
 
   // Reserves all of them in one transaction, or none: what is done in several steps is paid before
@@ -103,11 +125,25 @@ class Ledger {
   // is reserved. All are of one lineage. Throws as reserve() does.
   std::vector<Reserved> reserve_together(std::span<const Request> requests);
 
-  // The answer that is stored under a key; none if it was never asked, or is not settled.
-  std::optional<StoredAnswer> stored(const std::string& lineage, const std::string& key) const;
+  // The answer that is stored under a key; none if it was never asked, or is not settled. Throws
+  // conflict if the key was used for another request than the one with this digest.
+  std::optional<StoredAnswer> stored(const std::string& lineage, const std::string& key,
+                                     const std::string& digest) const;
 
   // Stores the answer, durable when it returns. Only what it returns may leave.
   StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer);
+
+  // The same for a request that failed after data was touched: stores the text that is told instead
+  // of an answer, and counts as a failure of the lineage.
+  StoredAnswer settle_failure(privacy::SpentReservation&& spent, std::string_view answer);
+
+  // The failures of a lineage since it was last reopened, oldest first.
+  std::vector<Failure> failures(const std::string& lineage) const;
+  bool is_closed(const std::string& lineage, int max_failures) const;
+
+  // The owner has looked: the failures so far close nothing any more. The note is kept for the
+  // owner. Throws not_found if there is no such account.
+  void reopen(const std::string& lineage, const std::string& note);
 
   // Gives back a reservation. Throws internal if data was touched under it.
   void cancel(privacy::Reservation&& reservation);
@@ -123,6 +159,8 @@ class Ledger {
   struct State;
   struct Held;
   static Reserved handed_out(std::variant<Held, StoredAnswer>&& made);
+  StoredAnswer settle_as(const char* kind, privacy::SpentReservation&& spent,
+                         std::string_view answer);
   std::unique_ptr<State> state_;
 };
 

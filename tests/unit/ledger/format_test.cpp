@@ -1,4 +1,4 @@
-// Ledgers of format 1: they open, say what they said, cannot be changed unnoticed, and go on.
+// Ledgers of older formats: they open, say what they said, cannot be changed unnoticed, and go on.
 #include "support/ledger_requests.hpp"
 #include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
@@ -18,8 +18,8 @@ constexpr const char* kOld = "old-people";
 
 class FormatTest : public ::testing::Test {
  protected:
-  FormatTest() {
-    std::ifstream file(test::source_folder() + "/tests/golden/ledger_format_1.sql");
+  explicit FormatTest(const char* name = "ledger_format_1.sql") {
+    std::ifstream file(test::source_folder() + "/tests/golden/" + name);
     run_sql(std::string(std::istreambuf_iterator<char>(file), {}));
   }
 
@@ -44,6 +44,32 @@ class FormatTest : public ::testing::Test {
             "policy",
             {Epsilon(10), Delta(1e-6)},
             std::move(event)};
+  }
+
+  int user_version() const {
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nullptr),
+              SQLITE_OK);
+    EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
+    const int version = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+    return version;
+  }
+
+  // Changes entry 4 in one way after the other, and expects each to be noticed.
+  void expect_changes_noticed(const std::vector<const char*>& changes) const {
+    const std::filesystem::path copy = path().string() + ".copy";
+    std::filesystem::copy_file(path(), copy);
+    for (const char* change : changes) {
+      run_sql("DROP TRIGGER entry_no_update; UPDATE entry SET " + std::string(change) +
+              " WHERE seq = 4");
+      EXPECT_EQ(opening(), ErrorCode::corrupt) << change;
+      std::filesystem::copy_file(copy, path(), std::filesystem::copy_options::overwrite_existing);
+    }
+    EXPECT_EQ(opening(), std::nullopt);
   }
 
  private:
@@ -108,32 +134,90 @@ TEST_F(FormatTest, AnOldReservationCanBeGivenTheAnswerItHas) {
 
 TEST_F(FormatTest, OldEntriesAreHeldByTheChain) {
   ASSERT_EQ(opening(), std::nullopt);  // now it has the new columns
-  const std::filesystem::path copy = path().string() + ".copy";
-  std::filesystem::copy_file(path(), copy);
-  for (const char* change :
-       {"rho_units = rho_units - 1", "epsilon_total = epsilon_total - 1", "body = body || ' '",
-        "gaussian_units = 0", "delta_units = 0", "delta_total = 0", "gaussian_total = 0",
-        "other_total = 0",
-        "delta_units = 0, gaussian_units = 0, delta_total = 0, gaussian_total = 0, "
-        "other_total = 0"}) {
-    run_sql("DROP TRIGGER entry_no_update; UPDATE entry SET " + std::string(change) +
-            " WHERE seq = 4");
-    EXPECT_EQ(opening(), ErrorCode::corrupt) << change;
-    std::filesystem::copy_file(copy, path(), std::filesystem::copy_options::overwrite_existing);
-  }
-  EXPECT_EQ(opening(), std::nullopt);
+  expect_changes_noticed(
+      {"rho_units = rho_units - 1", "epsilon_total = epsilon_total - 1", "body = body || ' '",
+       "gaussian_units = 0", "delta_units = 0", "delta_total = 0", "gaussian_total = 0",
+       "other_total = 0",
+       "delta_units = 0, gaussian_units = 0, delta_total = 0, gaussian_total = 0, other_total = "
+       "0"});
 }
 
 TEST_F(FormatTest, TheFileSaysThatItIsOfTheNewFormat) {
+  EXPECT_EQ(user_version(), 1);
+  ASSERT_EQ(opening(), std::nullopt);
+  EXPECT_EQ(user_version(), 3);
+}
+
+class Format2Test : public FormatTest {
+ protected:
+  Format2Test() : FormatTest("ledger_format_2.sql") {}
+
+  // As its entries were asked for.
+  static Request request(const std::string& key, privacy::Event event) {
+    Request request = old_request(key, std::move(event));
+    request.digest = "digest of " + key;
+    request.budget.failures = Delta(5e-7);
+    return request;
+  }
+};
+
+TEST_F(Format2Test, SaysWhatItSaid) {
+  EXPECT_EQ(user_version(), 2);
+  Ledger ledger(path());
+  EXPECT_EQ(user_version(), 3);
+  EXPECT_EQ(ledger.total(kOld).rho_units, 154'547'581'644'755);
+  EXPECT_EQ(ledger.repriced_total(kOld), ledger.total(kOld));
+  EXPECT_EQ(ledger.account(kOld)->budget.epsilon, Epsilon(8));
+  EXPECT_EQ(ledger.stored(kOld, "count", "digest of count")->answer, "{\"answer\": 1}");
+  std::vector<std::string> states;
+  for (const Spend& spend : ledger.spends(kOld)) states.push_back(spend.state);
+  EXPECT_EQ(states, (std::vector<std::string>{"settled", "cancelled", "settled", "reserved"}));
+  EXPECT_TRUE(ledger.failures(kOld).empty());
+}
+
+TEST_F(Format2Test, GoesOnWithTheNewKinds) {
+  {
+    Ledger ledger(path());
+    // Its process is gone: the reservation is taken over, and fails.
+    privacy::Reservation open = reserve(ledger, request("open", privacy::event::Pure{0.25}));
+    open.touch();
+    ledger.settle_failure(std::move(open).spend(), "it failed");
+    EXPECT_EQ(code_of([&] {
+                ledger.reserve(request("count", privacy::event::DiscreteLaplace{2, 1, 1}));
+              }),
+              ErrorCode::refused_by_policy);
+    ledger.reopen(kOld, "looked");
+    ask(ledger, request("new", privacy::event::Pure{0.25}), "found");
+  }
+  Ledger again(path());
+  EXPECT_EQ(again.spends(kOld).size(), 5u);
+  EXPECT_EQ(again.spends(kOld)[3].state, "failed");
+  EXPECT_EQ(again.repriced_total(kOld), again.total(kOld));
+}
+
+TEST_F(Format2Test, StillRefusesASecondSpendOfAKeyAndASecondClosing) {
   ASSERT_EQ(opening(), std::nullopt);
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &handle), SQLITE_OK);
-  sqlite3_stmt* statement = nullptr;
-  ASSERT_EQ(sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nullptr), SQLITE_OK);
-  ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW);
-  EXPECT_EQ(sqlite3_column_int(statement, 0), 2);
-  sqlite3_finalize(statement);
+  for (const char* sql :
+       {"UPDATE entry SET epsilon_total = 0", "DELETE FROM entry WHERE seq = 9",
+        "INSERT INTO entry SELECT 10, time, lineage, kind, reservation, request_key, "
+        "request_digest, holder, body, epsilon_units, rho_units, epsilon_total, rho_total, "
+        "unbounded_total, hash, delta_units, gaussian_units, delta_total, gaussian_total, "
+        "other_total FROM entry WHERE seq = 2",
+        "INSERT INTO entry SELECT 10, time, lineage, 'fail', reservation, request_key, "
+        "request_digest, holder, body, epsilon_units, rho_units, epsilon_total, rho_total, "
+        "unbounded_total, hash, delta_units, gaussian_units, delta_total, gaussian_total, "
+        "other_total FROM entry WHERE seq = 3"}) {
+    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_CONSTRAINT) << sql;
+  }
   sqlite3_close(handle);
+}
+
+TEST_F(Format2Test, OldEntriesAreHeldByTheChain) {
+  ASSERT_EQ(opening(), std::nullopt);
+  expect_changes_noticed({"rho_units = rho_units - 1", "delta_total = 1", "body = body || ' '",
+                          "gaussian_units = NULL", "kind = 'restore'", "delta_units = NULL"});
 }
 
 }  // namespace

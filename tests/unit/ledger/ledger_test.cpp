@@ -88,14 +88,14 @@ TEST_F(LedgerTest, WhatWasAnsweredReservesNothingBesides) {
 
 TEST_F(LedgerTest, FindsStoredAnswersByTheirKey) {
   Ledger ledger = open_with(1);
-  EXPECT_FALSE(ledger.stored(kLineage, "a"));
+  EXPECT_FALSE(ledger.stored(kLineage, "a", "digest"));
   auto reservation = reserve(ledger, request_of("a", 0.25));
-  EXPECT_FALSE(ledger.stored(kLineage, "a"));
+  EXPECT_FALSE(ledger.stored(kLineage, "a", "digest"));
   settle(ledger, std::move(reservation), "found");
-  EXPECT_EQ(ledger.stored(kLineage, "a")->answer, "found");
-  EXPECT_FALSE(ledger.stored("another", "a"));
+  EXPECT_EQ(ledger.stored(kLineage, "a", "digest")->answer, "found");
+  EXPECT_FALSE(ledger.stored("another", "a", "digest"));
   ledger.cancel(reserve(ledger, request_of("b", 0.25)));
-  EXPECT_FALSE(ledger.stored(kLineage, "b"));
+  EXPECT_FALSE(ledger.stored(kLineage, "b", "digest"));
 }
 
 TEST_F(LedgerTest, ARefusedKeyIsFree) {

@@ -217,12 +217,12 @@ TEST_F(PostgresLedger, AStandstillKeepsOthersOutForALimitedTime) {
   int steps = 0;
   Options options = patient(200);
   options.step = [&] {
-    if (armed && ++steps == 11) ask(other, request_of("other", 0.25), "b");
+    if (armed && ++steps == 13) ask(other, request_of("other", 0.25), "b");
   };
   Ledger ledger(place_, options);
   armed = true;
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.5)); }), ErrorCode::unavailable);
-  EXPECT_GE(steps, 11);
+  EXPECT_GE(steps, 13);
   EXPECT_EQ(total_units(other), units(0.25));
   ask(other, request_of("key", 0.5), "answer");
 }
@@ -284,8 +284,40 @@ TEST_F(PostgresLedger, RefusesWhatIsNoLedger) {
   EXPECT_EQ(code_of([&] { Ledger ledger(place_); }), ErrorCode::corrupt);
   server_.run("SELECT x FROM budgets.entry; DROP SCHEMA budgets CASCADE");
   Ledger{place_};
-  server_.run("UPDATE budgets.about SET format = 3");
+  server_.run("UPDATE budgets.about SET format = 4");
   EXPECT_EQ(code_of([&] { Ledger ledger(place_); }), ErrorCode::corrupt);
+}
+
+// Makes the schema what format 2 had, with the entries that are there.
+constexpr const char* kBackToFormat2 =
+    "ALTER TABLE budgets.entry DROP CONSTRAINT entry_kind_check; ALTER TABLE budgets.entry ADD "
+    "CHECK "
+    "(kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')); DROP INDEX "
+    "budgets.entry_close, budgets.entry_failure, budgets.entry_reopen, budgets.entry_lineage; "
+    "CREATE UNIQUE INDEX "
+    "entry_close ON budgets.entry(reservation) WHERE kind IN ('settle', 'cancel'); UPDATE "
+    "budgets.about SET format = 2";
+
+TEST_F(PostgresLedger, BringsFormat2UpToDate) {
+  {
+    Ledger ledger(place_);
+    ledger.open_account(account_of(1));
+    ask(ledger, request_of("old", 0.25), "found");
+  }
+  server_.run(kBackToFormat2);
+  Ledger ledger(place_);
+  EXPECT_EQ(ledger.stored(kLineage, "old", "digest")->answer, "found");
+  privacy::Reservation bad = reserve(ledger, request_of("bad", 0.25));
+  bad.touch();
+  ledger.settle_failure(std::move(bad).spend(), "it failed");
+  Ledger again(place_);
+  EXPECT_TRUE(again.is_closed(kLineage, 1));
+  EXPECT_EQ(code_of([&] { again.reserve(request_of("old", 0.25)); }), ErrorCode::refused_by_policy);
+  EXPECT_EQ(again.failures(kLineage).at(0).request_key, "bad");
+  again.reopen(kLineage, "looked");
+  EXPECT_FALSE(ledger.is_closed(kLineage, 1));
+  ask(ledger, request_of("new", 0.25), "b");
+  EXPECT_EQ(total_units(again), units(0.75));
 }
 
 TEST_F(PostgresLedger, WantsAServerThatKeepsItsWord) {

@@ -114,7 +114,7 @@ class DyingSource final : public random::BitSource {
  private:
   void die_in_time() {
     if (!ledger_ && std::filesystem::exists(path_)) ledger_.emplace(path_);
-    if (ledger_ && ledger_->stored("trips", key_)) ::_exit(kDied);
+    if (ledger_ && ledger_->stored("trips", key_, key_)) ::_exit(kDied);
   }
 
   std::filesystem::path path_;

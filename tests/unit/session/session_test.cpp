@@ -89,6 +89,19 @@ TEST_F(SessionTest, TheSameBitsGiveTheSameNoise) {
             session.query(kCount, epsilon(0.1), "b", two).rows);
 }
 
+// A key of Shoal's own form would take, or spoil, the answer of another request.
+TEST_F(SessionTest, KeysOfShoalsOwnFormAreRefused) {
+  Session session(policy_path());
+  const std::string made = session.query(kCount, epsilon(0.1)).key;
+  EXPECT_TRUE(made.starts_with("same-"));
+  for (const std::string& key : {made, std::string("automatic-1"), std::string("state/1/turn/0")}) {
+    EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), key); }),
+              ErrorCode::invalid_argument)
+        << key;
+  }
+  EXPECT_NEAR(spent(), 0.1, 1e-9);
+}
+
 TEST_F(SessionTest, AKeyPaysOnce) {
   Session session(policy_path());
   const Answer first = session.query(kCount, epsilon(0.3), "key");

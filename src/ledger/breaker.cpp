@@ -1,0 +1,59 @@
+// The breaker: a lineage with too many failures since its owner last looked is closed to every
+// request. A failure after data was touched may depend on one person; closed, the data set tells an
+// analyst at most so many of them.
+#include "ledger/state.hpp"
+
+#include <shoal/base/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+
+namespace shoal::ledger {
+
+using Json = nlohmann::ordered_json;
+
+bool is_reserved_key(std::string_view key) {
+  static constexpr std::array<std::string_view, 3> kPrefixes{"same-", "automatic-", "state/"};
+  for (const std::string_view prefix : kPrefixes) {
+    if (key.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+void Ledger::State::require_open(const Request& request) const {
+  SHOAL_CHECK(request.max_failures >= 1);
+  if (store->failures(request.lineage).size() >= static_cast<std::size_t>(request.max_failures))
+    throw Error(ErrorCode::refused_by_policy, std::string(kClosedSentence));
+}
+
+std::vector<Failure> Ledger::failures(const std::string& lineage) const {
+  std::vector<Failure> failures;
+  for (const Entry& entry : state_->store->failures(lineage)) {
+    const auto reserve = state_->store->reserve_at(entry.reservation);
+    SHOAL_CHECK(reserve.has_value());
+    failures.push_back({entry.reservation, entry.time,
+                        Json::parse(reserve->body).at("description").get<std::string>(),
+                        entry.request_key});
+  }
+  return failures;
+}
+
+bool Ledger::is_closed(const std::string& lineage, int max_failures) const {
+  SHOAL_CHECK(max_failures >= 1);
+  return state_->store->failures(lineage).size() >= static_cast<std::size_t>(max_failures);
+}
+
+void Ledger::reopen(const std::string& lineage, const std::string& note) {
+  state_->transact([&] {
+    state_->known_account(lineage);
+    Entry entry;
+    entry.lineage = lineage;
+    entry.kind = "reopen";
+    entry.body = Json{{"note", note}}.dump();
+    entry.totals = state_->chain.totals(lineage);
+    return state_->append(std::move(entry));
+  });
+}
+
+}  // namespace shoal::ledger

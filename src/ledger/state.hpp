@@ -1,0 +1,57 @@
+// What an open ledger works with: the store, and what is known of its chain.
+#pragma once
+
+#include "ledger/chain.hpp"
+#include "ledger/store.hpp"
+
+#include <shoal/ledger/ledger.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace shoal::ledger {
+
+// What a reservation is made of.
+struct Ledger::Held {
+  std::int64_t entry;
+  std::string holder;
+  privacy::Event event;
+  Neighbors neighbors;
+};
+
+struct Ledger::State {
+  std::unique_ptr<Store> store;
+  ChainState chain;
+
+  // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
+  // than once.
+  template <typename Action>
+  auto transact(Action&& action) {
+    std::optional<decltype(action())> result;
+    store->transact([&] {
+      chain.advance(*store);
+      result.reset();
+      result.emplace(action());
+    });
+    return std::move(*result);
+  }
+
+  Entry append(Entry entry);
+  std::optional<Account> account(const std::string& lineage) const;
+  Account known_account(const std::string& lineage) const;
+  std::string holder_of(const Entry& reserve) const;
+
+  // Throws refused_by_policy if failures closed the lineage.
+  void require_open(const Request& request) const;
+  std::variant<Held, StoredAnswer> reserve(const Request& request);
+  std::variant<Held, StoredAnswer> reserve_again(const Request& request, const Entry& earlier,
+                                                 Entry entry);
+  Entry close(std::int64_t reservation, const std::string& kind, const std::string& holder,
+              const std::string& body);
+};
+
+}  // namespace shoal::ledger

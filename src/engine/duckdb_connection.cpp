@@ -62,14 +62,15 @@ struct DuckdbConnection::State {
   }
 };
 
-DuckdbConnection::DuckdbConnection() : state_(std::make_unique<State>()) {
+DuckdbConnection::DuckdbConnection(InsertionOrder order) : state_(std::make_unique<State>()) {
   duckdb_config config = nullptr;
   bool ready = duckdb_create_config(&config) == DuckDBSuccess;
-  for (const auto& [name, value] : {std::pair{"autoinstall_known_extensions", "false"},
-                                    std::pair{"autoload_known_extensions", "false"},
-                                    std::pair{"allow_community_extensions", "false"},
-                                    std::pair{"allow_unsigned_extensions", "false"},
-                                    std::pair{"preserve_insertion_order", "false"}}) {
+  for (const auto& [name, value] :
+       {std::pair{"autoinstall_known_extensions", "false"},
+        std::pair{"autoload_known_extensions", "false"},
+        std::pair{"allow_community_extensions", "false"},
+        std::pair{"allow_unsigned_extensions", "false"},
+        std::pair{"preserve_insertion_order", order == InsertionOrder::kept ? "true" : "false"}}) {
     ready = ready && duckdb_set_config(config, name, value) == DuckDBSuccess;
   }
   ready = ready && duckdb_open_ext(nullptr, &state_->database, config, nullptr) == DuckDBSuccess &&

@@ -22,11 +22,14 @@ class DuckdbFailure : public EngineFailure {
   using EngineFailure::EngineFailure;
 };
 
+// Whether rows come out of a scan in the order of their file. Any order is faster.
+enum class InsertionOrder { any, kept };
+
 class DuckdbConnection {
  public:
   // An in-memory database with extensions neither installed nor loaded on their own.
   // Throws unavailable if DuckDB cannot start.
-  DuckdbConnection();
+  explicit DuckdbConnection(InsertionOrder order = InsertionOrder::any);
   DuckdbConnection(DuckdbConnection&&) noexcept;
   DuckdbConnection& operator=(DuckdbConnection&&) noexcept;
   ~DuckdbConnection();

@@ -27,6 +27,7 @@ using catalog::ColumnType;
 using catalog::SourceFormat;
 
 struct DuckdbEngine::State {
+  catalog::Policy policy;
   catalog::Table table;  // the first, whose rows table_rows() reads
   Resources resources;
   DuckdbConnection connection;
@@ -141,6 +142,26 @@ void close_outside(DuckdbConnection& connection, const std::vector<std::filesyst
   connection.run("SET lock_configuration = true");
 }
 
+// Makes each table a view of its name and closes everything else. The columns of the first one's
+// file, in their order.
+std::vector<std::string> attach_tables(DuckdbConnection& connection, const catalog::Policy& policy,
+                                       std::span<const catalog::Table* const> tables) {
+  register_number_function(connection);
+  std::vector<std::filesystem::path> paths;
+  std::vector<std::string> order;
+  for (const catalog::Table* table : tables) {
+    paths.push_back(file_of(policy, *table));
+    attach_step(*table, [&] {
+      const auto columns = file_columns(connection, *table, paths.back());
+      connection.run(view_sql(policy, *table, paths.back(), columns));
+      if (table != tables[0]) return;
+      for (const FileColumn& column : columns) order.push_back(column.name);
+    });
+  }
+  attach_step(*tables[0], [&] { close_outside(connection, paths, policy.engine); });
+  return order;
+}
+
 }  // namespace
 
 DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
@@ -148,20 +169,9 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
   SHOAL_CHECK(!tables.empty());
   DuckdbConnection connection;
   ChunkFeed feed(connection);
-  register_number_function(connection);
-  state_ = std::make_unique<State>(
-      State{*tables[0], resources_of(policy.engine), std::move(connection), std::move(feed)});
-  std::vector<std::filesystem::path> paths;
-  for (const catalog::Table* table : tables) {
-    paths.push_back(file_of(policy, *table));
-    attach_step(*table, [&] {
-      const auto columns = file_columns(state_->connection, *table, paths.back());
-      state_->connection.run(view_sql(policy, *table, paths.back(), columns));
-      if (table != tables[0]) return;
-      for (const FileColumn& column : columns) state_->column_order.push_back(column.name);
-    });
-  }
-  attach_step(*tables[0], [&] { close_outside(state_->connection, paths, policy.engine); });
+  std::vector<std::string> order = attach_tables(connection, policy, tables);
+  state_ = std::make_unique<State>(State{policy, *tables[0], resources_of(policy.engine),
+                                         std::move(connection), std::move(feed), std::move(order)});
 }
 
 DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
@@ -203,12 +213,36 @@ const std::vector<std::string>& DuckdbEngine::column_order() const { return stat
 std::uint64_t DuckdbEngine::memory() const { return state_->resources.memory; }
 
 data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerLog& log) {
+  SHOAL_CHECK(!request.in_file_order || request.person_column.empty());
   return {request.columns.size(), [this, request, log](const data::TableRows::Take& take) {
             without_details(log, [&] {
-              read_table_rows(state_->connection, state_->table, request, take);
+              if (request.in_file_order) {
+                // The other connection may hand out rows in any order, which is faster.
+                DuckdbConnection in_order(InsertionOrder::kept);
+                attach_tables(in_order, state_->policy, std::array{&std::as_const(state_->table)});
+                read_table_rows(in_order, state_->table, request, take);
+              } else {
+                read_table_rows(state_->connection, state_->table, request, take);
+              }
               return true;
             });
           }};
+}
+
+std::int64_t DuckdbEngine::row_count(const OwnerLog& log) {
+  if (state_->policy.unit != catalog::PrivacyUnit::row ||
+      state_->policy.neighbors != Neighbors::replace_one) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("the number of rows of {} is private: only a policy that protects rows "
+                            "under replace_one makes it public",
+                            state_->table.name));
+  }
+  return without_details(log, [&] {
+    return static_cast<std::int64_t>(
+        state_->connection
+            .integers("SELECT CAST(COUNT(*) AS HUGEINT) FROM " + identifier(state_->table.name))
+            .at(0));
+  });
 }
 
 data::CodedTable DuckdbEngine::coded_rows(const CodeRequest& request, const OwnerLog& log) {

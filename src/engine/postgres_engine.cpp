@@ -22,6 +22,7 @@ namespace shoal::engine {
 struct PostgresEngine::State {
   PostgresConnection connection;
   std::string views;  // one common table each of the policy's tables
+  std::string first;  // the first table's name
 };
 
 namespace {
@@ -173,6 +174,7 @@ PostgresEngine::PostgresEngine(const catalog::Policy& policy,
   SHOAL_CHECK(!tables.empty());
   try {
     state_ = std::make_unique<State>();
+    state_->first = tables[0]->name;
     check_server(state_->connection);
     for (const catalog::Table* table : tables) {
       SHOAL_CHECK(table->format == catalog::SourceFormat::postgresql);
@@ -251,5 +253,31 @@ bool PostgresEngine::is_unique(const std::string& table, const std::string& colu
     return unique;
   });
 }
+
+namespace {
+
+[[noreturn]] void rows_stay(const std::string& table) {
+  throw Error(ErrorCode::unsupported,
+              fmt::format("table {} is on a PostgreSQL server, whose rows never leave it; models, "
+                          "synthesis, holdouts and leaderboards read files: export it and run "
+                          "shoal init on the file",
+                          table));
+}
+
+}  // namespace
+
+data::TableRows PostgresEngine::table_rows(const RowRequest&, const OwnerLog&) {
+  rows_stay(state_->first);
+}
+
+data::CodedTable PostgresEngine::coded_rows(const CodeRequest&, const OwnerLog&) {
+  rows_stay(state_->first);
+}
+
+std::int64_t PostgresEngine::row_count(const OwnerLog&) { rows_stay(state_->first); }
+
+const std::vector<std::string>& PostgresEngine::column_order() const { rows_stay(state_->first); }
+
+std::uint64_t PostgresEngine::memory() const { rows_stay(state_->first); }
 
 }  // namespace shoal::engine

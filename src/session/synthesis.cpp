@@ -6,7 +6,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
-#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/engine/engine.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/release/histogram_curator.hpp>
 #include <shoal/session/session.hpp>
@@ -229,7 +229,7 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
   check_key(key);
   if (key.empty()) key = "same-" + digest;
   const std::array tables = {policy_.find_table(plan.table, true)};
-  engine::DuckdbEngine engine(policy_, tables);
+  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
   engine::CodeRequest request{
       plan.domain,
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
@@ -241,7 +241,7 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
        fmt::format("synthesize {} with {}", printable(plan.table, 200), to_string(plan.method)),
        policy_.digest, policy_budget(ledger.account(policy_.lineage)), plan.event});
   if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
-    return released(std::move(plan), policy_, engine.column_order(), stored->answer);
+    return released(std::move(plan), policy_, engine->column_order(), stored->answer);
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
 
   reservation.touch();
@@ -251,7 +251,7 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
   try {
     std::optional<data::CodedTable> table;
     try {
-      table.emplace(engine.coded_rows(request, log));
+      table.emplace(engine->coded_rows(request, log));
     } catch (...) {
       spent.emplace(std::move(reservation).spend());
       throw;
@@ -269,7 +269,7 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
   }
   const ledger::StoredAnswer stored = ledger.settle(*std::move(spent), answer);
   clock.wait();
-  return released(std::move(plan), policy_, engine.column_order(), stored.answer);
+  return released(std::move(plan), policy_, engine->column_order(), stored.answer);
 }
 
 }  // namespace shoal::session

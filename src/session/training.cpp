@@ -6,7 +6,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
-#include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/engine/engine.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/session/session.hpp>
 #include <shoal/session/training.hpp>
@@ -121,7 +121,7 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
                             "export it and run shoal import",
                             plan.table));
   }
-  engine::DuckdbEngine engine(policy_, tables);
+  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
   const engine::RowRequest request{
       learn::column_requests(plan.pipeline, plan.target),
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
@@ -146,8 +146,8 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
   };
   try {
     // The other half is the engine's while it reads.
-    rows.emplace(learn::training_rows(engine.table_rows(request, log), plan.pipeline, plan.target,
-                                      engine.memory() / 2));
+    rows.emplace(learn::training_rows(engine->table_rows(request, log), plan.pipeline, plan.target,
+                                      engine->memory() / 2));
   } catch (const std::exception& failure) {
     failed(std::move(reservation).spend(), failure.what());
   }

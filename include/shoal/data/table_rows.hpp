@@ -1,6 +1,6 @@
 // Rows of a table as they are, typed by public facts: numbers, and categories as places in a public
-// list. They are secret: no getter, no printing, no copy. learn::training_rows() alone looks
-// inside.
+// list. They are secret: no getter, no printing, no copy. learn::training_rows() and
+// adaptive::values_of_rows() alone look inside.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace shoal::learn {
+class TableRowsKey;
+}
+namespace shoal::adaptive {
 class TableRowsKey;
 }
 
@@ -56,6 +59,7 @@ class TableRows {
 
  private:
   friend class ::shoal::learn::TableRowsKey;
+  friend class ::shoal::adaptive::TableRowsKey;
   std::size_t columns_;
   std::function<void(const Take&)> read_;
 };

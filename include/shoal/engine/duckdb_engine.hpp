@@ -40,17 +40,11 @@ class DuckdbEngine final : public Engine {
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
 
-  // The first table's columns in the order of its file, which is public.
-  const std::vector<std::string>& column_order() const;
-
-  // Columns of the first table's rows, one row a unit, for learning. Reading them touches the data
-  // and fails as aggregate_groups() does; the engine must be where it is until then.
-  data::TableRows table_rows(const RowRequest& request, const OwnerLog& log);
-  // What the policy lets a question hold in memory, in bytes, or half of what there is.
-  std::uint64_t memory() const;
-
-  // The same as codes, for counting. Touches the data and fails as aggregate_groups() does.
-  data::CodedTable coded_rows(const CodeRequest& request, const OwnerLog& log);
+  data::TableRows table_rows(const RowRequest& request, const OwnerLog& log) override;
+  data::CodedTable coded_rows(const CodeRequest& request, const OwnerLog& log) override;
+  std::int64_t row_count(const OwnerLog& log) override;
+  const std::vector<std::string>& column_order() const override;
+  std::uint64_t memory() const override;
 
   // The same groups from rows given as SQL text in place of request.rows.
   std::vector<data::GroupedAggregate> aggregate_rows(const std::string& rows,

@@ -6,10 +6,15 @@
 #include <shoal/base/owner_log.hpp>
 #include <shoal/catalog/key.hpp>
 #include <shoal/catalog/policy.hpp>
+#include <shoal/data/coded_table.hpp>
 #include <shoal/data/grouped_aggregate.hpp>
+#include <shoal/data/table_rows.hpp>
+#include <shoal/engine/code_request.hpp>
 #include <shoal/engine/grouped_request.hpp>
+#include <shoal/engine/row_request.hpp>
 #include <shoal/sql/query.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +40,24 @@ class Engine {
 
   // Whether no two rows of a public table share a value of the column. Throws unavailable.
   virtual bool is_unique(const std::string& table, const std::string& column) = 0;
+
+  // Columns of the first table's rows, one row a unit. Reading them touches the data and fails as
+  // aggregate_groups() does; the engine must be where it is until then. Throws unsupported, before
+  // any of it, for an engine that hands out no rows; so do the four below.
+  virtual data::TableRows table_rows(const RowRequest& request, const OwnerLog& log) = 0;
+
+  // The same as codes, for counting. Touches the data and fails as aggregate_groups() does.
+  virtual data::CodedTable coded_rows(const CodeRequest& request, const OwnerLog& log) = 0;
+
+  // How many rows the first table has. Throws unsupported unless that is public: the unit is a row
+  // and the relation replace_one. Otherwise fails as aggregate_groups() does.
+  virtual std::int64_t row_count(const OwnerLog& log) = 0;
+
+  // The first table's columns in the order of its file, which is public.
+  virtual const std::vector<std::string>& column_order() const = 0;
+
+  // What the policy lets a question hold in memory, in bytes, or half of what there is.
+  virtual std::uint64_t memory() const = 0;
 
  protected:
   Engine() = default;

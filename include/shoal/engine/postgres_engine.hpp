@@ -31,6 +31,12 @@ class PostgresEngine final : public Engine {
   void check_groups(const GroupedRequest& request, const OwnerLog& log) override;
   std::vector<catalog::Key> public_keys(const sql::Query& query) override;
   bool is_unique(const std::string& table, const std::string& column) override;
+  // Rows never leave the server: each throws unsupported.
+  data::TableRows table_rows(const RowRequest& request, const OwnerLog& log) override;
+  data::CodedTable coded_rows(const CodeRequest& request, const OwnerLog& log) override;
+  std::int64_t row_count(const OwnerLog& log) override;
+  const std::vector<std::string>& column_order() const override;
+  std::uint64_t memory() const override;
 
   // One result a grouping set, from rows given as SQL text in place of request.rows. Touches the
   // data and fails as aggregate_groups() does.

@@ -16,6 +16,9 @@ struct RowRequest {
   // without a person do not. Empty: every row is a unit.
   std::string person_column = {};
   std::array<std::uint64_t, 2> hash_key = {};  // secret, new for each request
+  // Every row in the place that it has in the source, where a row is a unit: for whoever brings
+  // something for each row. Not together with person_column.
+  bool in_file_order = false;
 };
 
 }  // namespace shoal::engine

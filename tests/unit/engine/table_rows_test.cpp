@@ -1,4 +1,5 @@
 // Rows for learning: values by the public rules, one row a unit.
+#include "support/code_of.hpp"
 #include "support/open_table_rows.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -64,6 +65,35 @@ TEST_F(TableRowsTest, RowsKeepTheirOrder) {
   const auto cells = read(text, request);
   ASSERT_EQ(cells.size(), 5000);
   for (std::size_t i = 0; i < cells.size(); ++i) ASSERT_EQ(cells[i].number, static_cast<double>(i));
+}
+
+// On several threads too: whoever brings a value for each row relies on it.
+TEST_F(TableRowsTest, RowsInFileOrderComeInIt) {
+  std::string text = "who,x,c,k\n";
+  for (int i = 0; i < 300000; ++i) text += fmt::format("p,{},red,1\n", i);
+  policy_.engine.threads = 4;
+  RowRequest request;
+  request.columns = {{"x", {}}};
+  request.in_file_order = true;
+  const auto cells = read(text, request);
+  ASSERT_EQ(cells.size(), 300000);
+  for (std::size_t i = 0; i < cells.size(); ++i) ASSERT_EQ(cells[i].number, static_cast<double>(i));
+}
+
+TEST_F(TableRowsTest, TheNumberOfRowsIsToldWhereItIsPublic) {
+  write_file_durably(folder_.path() / "t.csv", "x\n1\n2\n3\n", IfExists::replace);
+  catalog::Table table;
+  table.name = "t";
+  table.source = "t.csv";
+  table.columns = {{"x", ColumnType::real, {}, {}}};
+  policy_.folder = folder_.path();
+  policy_.unit = catalog::PrivacyUnit::row;
+  const OwnerLog log(folder_.path() / "log");
+  policy_.neighbors = Neighbors::replace_one;
+  EXPECT_EQ(DuckdbEngine(policy_, table).row_count(log), 3);
+  policy_.neighbors = Neighbors::add_remove;
+  EXPECT_EQ(test::code_of([&] { DuckdbEngine(policy_, table).row_count(log); }),
+            ErrorCode::unsupported);
 }
 
 // Which row of a person counts depends on her rows alone, so one person more is one row more.

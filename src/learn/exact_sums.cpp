@@ -110,7 +110,7 @@ ProductSums product_sums(const RowSource& rows, int row_exponent, int label_expo
     const std::size_t last = std::min(rows.block_count(), (piece + 1) * kPieceBlocks);
     for (std::size_t b = piece * kPieceBlocks; b < last; ++b) {
       const RowBlock block = rows.block(b, buffer);
-      if (block.columns) {
+      if (block.layout == RowLayout::sparse) {
         sums.add_sparse(block, row_factor, label_factor);
       } else {
         sums.add_dense(block, row_factor, label_factor);

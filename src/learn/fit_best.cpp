@@ -1,5 +1,6 @@
 // fit_best(): split, run, score with noise, keep the best.
 #include "learn/methods.hpp"
+#include "learn/row_view.hpp"
 #include "learn/selection_runs.hpp"
 #include "learn/training_rows_key.hpp"
 
@@ -62,13 +63,11 @@ SplitRows split_rows(const RowSource& rows, random::BitSource& bits) {
     const RowBlock block = rows.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
       MemoryRows& part = toss();
-      if (block.columns) {
-        const std::size_t begin = block.begins[i];
-        const std::size_t size = block.begins[i + 1] - begin;
-        part.add_sparse({block.columns + begin, size}, {block.values + begin, size},
-                        block.labels[i]);
+      const Row row = row_of(block, i);
+      if (row.layout == RowLayout::sparse) {
+        part.add_sparse({row.columns, row.size}, {row.values, row.size}, block.labels[i]);
       } else {
-        part.add_dense({block.values + i * block.dimension, block.dimension}, block.labels[i]);
+        part.add_dense({row.values, row.size}, block.labels[i]);
       }
     }
   }
@@ -86,11 +85,9 @@ Int128 held_out_score(const Loss& loss, const RowSource& held_out,
   for (std::size_t b = 0; b < held_out.block_count(); ++b) {
     const RowBlock block = held_out.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
-      const std::size_t begin = block.columns ? block.begins[i] : i * block.dimension;
-      const std::size_t end = block.columns ? block.begins[i + 1] : begin + block.dimension;
+      const Row row = row_of(block, i);
       double z = 0;
-      for (std::size_t at = begin; at < end; ++at)
-        z += block.values[at] * weights[block.columns ? block.columns[at] : at - begin];
+      for (std::size_t k = 0; k < row.size; ++k) z += row.values[k] * weights[row.column(k)];
       const double residual = z - block.labels[i];
       const double share =
           classes ? ((z > 0 ? 1 : -1) == block.labels[i] ? 0 : 1) : residual * residual / 4;

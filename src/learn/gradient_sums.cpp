@@ -55,7 +55,7 @@ struct RowGradient {
       const double factor = slopes[k] * scale;
       if (factor == 0) continue;
       std::int64_t* part = sum.data() + k * dimension;
-      if (row.columns) {
+      if (row.layout == RowLayout::sparse) {
         for (std::size_t i = 0; i < row.size; ++i)
           part[row.columns[i]] += static_cast<std::int64_t>(factor * row.values[i]);
       } else {
@@ -71,7 +71,7 @@ struct RowGradient {
 double fixed_product(const Row& row, const double* weights) {
   double sums[4] = {0, 0, 0, 0};
   std::size_t i = 0;
-  if (row.columns) {
+  if (row.layout == RowLayout::sparse) {
     for (; i < row.size; ++i) sums[0] += row.values[i] * weights[row.columns[i]];
     return sums[0];
   }

@@ -36,7 +36,7 @@ void visit_pointwise(const Loss& loss, Action&& action) {
 template <typename Real>
 void multiply_rows(const RowBlock& block, std::size_t first, std::size_t last,
                    const double* weights, Real* products) {
-  if (!block.columns) {
+  if (block.layout == RowLayout::dense) {
     for (std::size_t i = first; i < last; ++i)
       products[i - first] = product<Real>(row_of(block, i), weights);
     return;
@@ -61,7 +61,7 @@ void multiply_rows(const RowBlock& block, std::size_t first, std::size_t last,
 template <typename Real>
 void add_rows(const RowBlock& block, std::size_t first, std::size_t last, const Real* factors,
               Real* sums) {
-  if (!block.columns) {
+  if (block.layout == RowLayout::dense) {
     for (std::size_t i = first; i < last; ++i) {
       const double* values = block.values + i * block.dimension;
       for (std::size_t k = 0; k < block.dimension; ++k)
@@ -184,13 +184,14 @@ template <typename One>
 void add_block_hessian(const RowBlock& block, const One& loss, const double* weights,
                        HessianSum& sum) {
   const auto d = static_cast<Eigen::Index>(block.dimension);
-  if (block.columns && !sum.sparse) sum.sparse.emplace(block.dimension);
-  if (!block.columns && sum.dense.size() == 0) sum.dense = Eigen::MatrixXd::Zero(d, d);
+  const bool sparse = block.layout == RowLayout::sparse;
+  if (sparse && !sum.sparse) sum.sparse.emplace(block.dimension);
+  if (!sparse && sum.dense.size() == 0) sum.dense = Eigen::MatrixXd::Zero(d, d);
   for (std::size_t first = 0; first < block.rows; first += kChunkRows) {
     const std::size_t last = std::min(first + kChunkRows, block.rows);
     std::array<double, kChunkRows> curvatures;
     chunk_curvatures(block, loss, weights, first, last, curvatures.data());
-    if (block.columns) {
+    if (sparse) {
       for (std::size_t i = first; i < last; ++i)
         sum.sparse->add_square(block, i, curvatures[i - first]);
       continue;

@@ -1,3 +1,5 @@
+#include "learn/row_view.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/learn/risk.hpp>
 #include <shoal/learn/solver.hpp>
@@ -19,14 +21,11 @@ void for_each_loss(const Loss& loss, const RowSource& rows, std::span<const doub
   for (std::size_t b = 0; b < rows.block_count(); ++b) {
     const RowBlock block = rows.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
-      const std::size_t begin = block.columns ? block.begins[i] : i * block.dimension;
-      const std::size_t end = block.columns ? block.begins[i + 1] : begin + block.dimension;
+      const Row row = row_of(block, i);
       for (std::size_t k = 0; k < z.size(); ++k) {
         z[k] = 0;
-        for (std::size_t at = begin; at < end; ++at) {
-          const std::size_t column = block.columns ? block.columns[at] : at - begin;
-          z[k] += block.values[at] * weights[k * block.dimension + column];
-        }
+        for (std::size_t at = 0; at < row.size; ++at)
+          z[k] += row.values[at] * weights[k * block.dimension + row.column(at)];
       }
       action(softmax ? softmax_value(z, static_cast<std::size_t>(block.labels[i]))
                      : value(loss, z[0], block.labels[i]));

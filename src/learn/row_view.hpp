@@ -12,21 +12,27 @@ namespace shoal::learn {
 
 // One row: where its values are, and in which columns.
 struct Row {
-  const std::uint32_t* columns;  // null: the values are those of columns 0, 1, ...
+  RowLayout layout;
+  const std::uint32_t* columns;  // of a sparse row; a dense one has columns 0, 1, ...
   const double* values;
   std::size_t size;
+
+  std::size_t column(std::size_t i) const {
+    return layout == RowLayout::sparse ? std::size_t{columns[i]} : i;
+  }
 };
 
 inline Row row_of(const RowBlock& block, std::size_t i) {
-  if (!block.columns) return {nullptr, block.values + i * block.dimension, block.dimension};
+  if (block.layout == RowLayout::dense)
+    return {block.layout, nullptr, block.values + i * block.dimension, block.dimension};
   const std::uint32_t begin = block.begins[i];
-  return {block.columns + begin, block.values + begin, block.begins[i + 1] - begin};
+  return {block.layout, block.columns + begin, block.values + begin, block.begins[i + 1] - begin};
 }
 
 template <typename Real, typename Weight>
 inline Real product(const Row& row, const Weight* weights) {
   Real sum = 0;
-  if (row.columns) {
+  if (row.layout == RowLayout::sparse) {
     for (std::size_t k = 0; k < row.size; ++k)
       sum += static_cast<Real>(row.values[k]) * static_cast<Real>(weights[row.columns[k]]);
   } else if constexpr (std::is_same_v<Real, double>) {

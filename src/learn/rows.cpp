@@ -69,8 +69,9 @@ void MemoryRows::add_label(double label) {
 
 void MemoryRows::add_sparse(std::span<const std::uint32_t> columns, std::span<const double> values,
                             double label) {
-  SHOAL_CHECK(sparse_.value_or(true) && columns.size() == values.size());
-  sparse_ = true;
+  SHOAL_CHECK(layout_.value_or(RowLayout::sparse) == RowLayout::sparse);
+  SHOAL_CHECK(columns.size() == values.size());
+  layout_ = RowLayout::sparse;
   if (labels_.size() % kBlockRows == 0) {
     starts_.push_back(values_.size());
     begins_.push_back(0);
@@ -87,8 +88,9 @@ void MemoryRows::add_sparse(std::span<const std::uint32_t> columns, std::span<co
 }
 
 void MemoryRows::add_dense(std::span<const double> values, double label) {
-  SHOAL_CHECK(!sparse_.value_or(false) && values.size() == dimension_);
-  sparse_ = false;
+  SHOAL_CHECK(layout_.value_or(RowLayout::dense) == RowLayout::dense);
+  SHOAL_CHECK(values.size() == dimension_);
+  layout_ = RowLayout::dense;
   values_.insert(values_.end(), values.begin(), values.end());
   clip_row(std::span(values_).last(dimension_), row_norm_);
   widest_ = dimension_;
@@ -105,7 +107,8 @@ RowBlock MemoryRows::block(std::size_t index, BlockBuffer&) const {
   block.rows = std::min(kBlockRows, labels_.size() - first);
   block.dimension = dimension_;
   block.labels = labels_.data() + first;
-  if (sparse_.value_or(false)) {
+  block.layout = layout_.value();
+  if (block.layout == RowLayout::sparse) {
     block.begins = begins_.data() + index * (kBlockRows + 1);
     block.columns = columns_.data() + starts_[index];
     block.values = values_.data() + starts_[index];

@@ -13,7 +13,7 @@ struct StoredRows::Full {
   std::unique_ptr<MemoryRows> memory;  // null: it is in the file
   std::uint64_t offset = 0;
   std::size_t values = 0;
-  bool sparse = false;
+  RowLayout layout = RowLayout::dense;
 };
 
 namespace {
@@ -21,7 +21,8 @@ namespace {
 std::size_t words_of_halves(std::size_t count) { return (count + 1) / 2; }
 
 std::size_t value_count(const RowBlock& block) {
-  return block.columns ? block.begins[block.rows] : block.rows * block.dimension;
+  return block.layout == RowLayout::sparse ? block.begins[block.rows]
+                                           : block.rows * block.dimension;
 }
 
 template <typename Number>
@@ -72,9 +73,9 @@ void StoredRows::close_if_full() {
   const RowBlock block = open_->block(0, none);
   Full full;
   full.values = value_count(block);
-  full.sparse = block.columns != nullptr;
+  full.layout = block.layout;
   std::vector<std::uint64_t> words;
-  if (full.sparse) {
+  if (full.layout == RowLayout::sparse) {
     append(words, block.begins, block.rows + 1);
     append(words, block.columns, full.values);
   }
@@ -105,14 +106,16 @@ RowBlock StoredRows::block(std::size_t index, BlockBuffer& buffer) const {
   const Full& full = full_[index];
   if (full.memory) return full.memory->block(0, buffer);
   std::size_t size = full.values + kBlockRows;
-  if (full.sparse) size += words_of_halves(kBlockRows + 1) + words_of_halves(full.values);
+  if (full.layout == RowLayout::sparse)
+    size += words_of_halves(kBlockRows + 1) + words_of_halves(full.values);
   buffer.words.resize(size);
   file_->read(full.offset, buffer.words);
   RowBlock block;
   block.rows = kBlockRows;
   block.dimension = dimension();
+  block.layout = full.layout;
   const std::uint64_t* words = buffer.words.data();
-  if (full.sparse) {
+  if (full.layout == RowLayout::sparse) {
     words = take(words, kBlockRows + 1, buffer.begins);
     words = take(words, full.values, buffer.columns);
     block.begins = buffer.begins.data();

@@ -77,11 +77,9 @@ void add_slope(const RowSource& rows, const Loss& loss, std::uint64_t number,
   const std::size_t place = number % kBlockRows;
   const Row row = row_of(block, place);
   double z = 0;
-  for (std::size_t i = 0; i < row.size; ++i)
-    z += row.values[i] * weights[row.columns ? row.columns[i] : i];
+  for (std::size_t i = 0; i < row.size; ++i) z += row.values[i] * weights[row.column(i)];
   const double s = slope(loss, z, block.labels[place]);
-  for (std::size_t i = 0; i < row.size; ++i)
-    sum[row.columns ? row.columns[i] : i] += s * row.values[i];
+  for (std::size_t i = 0; i < row.size; ++i) sum[row.column(i)] += s * row.values[i];
 }
 
 }  // namespace

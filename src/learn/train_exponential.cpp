@@ -2,6 +2,7 @@
 #include "learn/candidate_scores.hpp"
 #include "learn/methods.hpp"
 #include "learn/parallel.hpp"
+#include "learn/row_view.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/mechanism/exponential_mechanism.hpp>
@@ -24,14 +25,12 @@ class RowLosses {
         losses_(method.candidates.size() / weight_count(problem)) {}
 
   void add(const RowBlock& block, std::size_t row, std::vector<std::int64_t>& sums) {
-    const std::size_t begin = block.columns ? block.begins[row] : row * block.dimension;
-    const std::size_t end = block.columns ? block.begins[row + 1] : begin + block.dimension;
+    const Row one = row_of(block, row);
     double least = INFINITY;
     for (std::size_t k = 0; k < losses_.size(); ++k) {
       const double* weights = method_.candidates.data() + k * block.dimension;
       double z = 0;
-      for (std::size_t at = begin; at < end; ++at)
-        z += block.values[at] * weights[block.columns ? block.columns[at] : at - begin];
+      for (std::size_t i = 0; i < one.size; ++i) z += one.values[i] * weights[one.column(i)];
       losses_[k] = loss_of(z, block.labels[row]);
       least = std::fmin(least, losses_[k]);
     }

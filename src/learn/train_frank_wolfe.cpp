@@ -1,6 +1,7 @@
 // Training by private Frank-Wolfe.
 #include "learn/methods.hpp"
 #include "learn/parallel.hpp"
+#include "learn/row_view.hpp"
 #include "learn/step_scores.hpp"
 
 #include <shoal/mechanism/exponential_mechanism.hpp>
@@ -31,18 +32,14 @@ std::vector<Int128> corner_scores(const FrankWolfe& method, const Problem& probl
     // 4096 products below 2^32.
     std::vector<std::int64_t> sums(problem.dimension);
     for (std::size_t i = 0; i < block.rows; ++i) {
-      const std::size_t begin = block.columns ? block.begins[i] : i * block.dimension;
-      const std::size_t end = block.columns ? block.begins[i + 1] : begin + block.dimension;
-      const auto column = [&](std::size_t at) {
-        return block.columns ? std::size_t{block.columns[at]} : at - begin;
-      };
+      const Row row = row_of(block, i);
       double z = 0;
-      for (std::size_t at = begin; at < end; ++at) z += block.values[at] * weights[column(at)];
+      for (std::size_t k = 0; k < row.size; ++k) z += row.values[k] * weights[row.column(k)];
       const std::int64_t slope_steps = steps_of(slope(problem.loss, z, block.labels[i]),
                                                 method.slope_bound, method.slope_exponent);
-      for (std::size_t at = begin; at < end; ++at) {
-        sums[column(at)] +=
-            slope_steps * steps_of(block.values[at], method.feature_bound, method.feature_exponent);
+      for (std::size_t k = 0; k < row.size; ++k) {
+        sums[row.column(k)] +=
+            slope_steps * steps_of(row.values[k], method.feature_bound, method.feature_exponent);
       }
     }
     const std::lock_guard lock(guard);

@@ -49,6 +49,7 @@ class Learning : public testing::Test {
   Ran shell(const std::string& line) { return test::run_shell(folder_.path(), line); }
 
   test::TemporaryFolder folder_;
+  int trained_ = 0;
 };
 
 TEST_F(Learning, ExplainsTrainsPredictsAndEvaluates) {
@@ -185,6 +186,38 @@ TEST_F(Learning, EveryMethodHasADoor) {
   EXPECT_NEAR(counted["held_out"]["rows"], 1000, 300);
   EXPECT_NE(shell("shoal evaluate a.json people.csv").output.find("risk"), std::string::npos);
   EXPECT_TRUE(shell("shoal predict b.json people.csv").output.starts_with("age,score\n"));
+}
+
+// A category that the policy does not list is no feature. A table of such rows trains as one with a
+// row more that has a feature does: the exit status tells nobody which of the two it was.
+TEST_F(Learning, RowsWithoutAFeatureAreTrainedOnLikeAllOthers) {
+  std::string rows = "age,sex,rich\n";
+  for (int i = 0; i < 1000; ++i) rows += i % 2 == 0 ? ",x,yes\n" : ",,no\n";
+  const auto train = [&](const std::string& options) {
+    std::filesystem::remove(folder_ / "m.json");
+    return shell("shoal train people.toml --features sex --key " + std::to_string(++trained_) +
+                 " -o m.json --epsilon 0.1 " + options);
+  };
+  for (const std::string more : {"", "30,f,no\n"}) {
+    std::filesystem::remove(folder_ / "l.db");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      if (entry.path().filename().string().starts_with("people.csv."))
+        std::filesystem::remove(entry);
+    write("people.csv", rows + more);
+    for (const char* options :
+         {"--target rich --delta 0", "--target rich --delta 1e-8 --radius 3 --l1 0.1",
+          "--target rich --method output --delta 0", "--target rich --method amp --delta 1e-8",
+          "--target rich --method gradient --delta 1e-8 --steps 5",
+          "--target rich --method sgd --delta 1e-8 --steps 5",
+          "--target rich --method ftrl --delta 1e-8 --steps 5",
+          "--target rich --method frank_wolfe --delta 1e-8 --steps 5",
+          "--target rich --method exponential --points 5 --radius 1 --delta 0",
+          "--target rich --delta 0 --evaluate-epsilon 0.05",
+          "--target rich --delta 0 --try-l2 50,500 --runs 2"}) {
+      const Ran ran = train(options);
+      EXPECT_EQ(ran.status, 0) << options << ran.errors;
+    }
+  }
 }
 
 TEST_F(Learning, RefusesBeforeAnythingIsSpent) {

@@ -19,11 +19,16 @@
 
 namespace shoal::learn {
 
-// A look at some rows. Dense where `columns` is null: row i has the `dimension` values from
-// i * dimension on. Else row i has the values from begins[i] to begins[i + 1], columns ascending.
+// How the values of a block lie. Dense: row i has the `dimension` values from i * dimension on.
+// Sparse: row i has the values from begins[i] to begins[i + 1], columns ascending.
+enum class RowLayout { dense, sparse };
+
+// A look at some rows. The layout alone says how to read it: a sparse block without a non-zero
+// value is a sparse block, and where its columns and values would lie, nothing may be.
 struct RowBlock {
   std::size_t rows = 0;
   std::size_t dimension = 0;
+  RowLayout layout = RowLayout::dense;
   const std::uint32_t* begins = nullptr;
   const std::uint32_t* columns = nullptr;
   const double* values = nullptr;
@@ -99,7 +104,7 @@ class MemoryRows final : public RowSource {
   double row_norm_;
   double label_bound_;
   LabelKind kind_;
-  std::optional<bool> sparse_;
+  std::optional<RowLayout> layout_;  // none before the first row
   std::size_t widest_ = 0;
   std::uint64_t skipped_ = 0;
   std::vector<std::uint64_t> starts_;  // of the blocks' values

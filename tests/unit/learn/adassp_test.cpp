@@ -42,7 +42,7 @@ ProductSums plain_sums(const RowSource& rows, int row_exponent, int label_expone
     const RowBlock block = rows.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
       std::vector<std::int64_t> a(d, 0);
-      if (block.columns) {
+      if (block.layout == RowLayout::sparse) {
         for (std::uint32_t k = block.begins[i]; k < block.begins[i + 1]; ++k)
           a[block.columns[k]] =
               static_cast<std::int64_t>(std::ldexp(block.values[k], -row_exponent));

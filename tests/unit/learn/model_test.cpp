@@ -146,13 +146,14 @@ TEST(Rows, BeyondALimitRowsLieInAFile) {
         const RowBlock a = stored.block(b, mine);
         const RowBlock z = memory.block(b, theirs);
         ASSERT_EQ(a.rows, z.rows);
+        ASSERT_EQ(a.layout, z.layout);
         read_from_file += a.values == mine.values.data() ? 1 : 0;
         const std::size_t count = sparse ? z.begins[z.rows] : z.rows * 5;
         if (sparse) {
           ASSERT_TRUE(std::equal(z.begins, z.begins + z.rows + 1, a.begins));
           ASSERT_TRUE(std::equal(z.columns, z.columns + count, a.columns));
         } else {
-          ASSERT_EQ(a.columns, nullptr);
+          ASSERT_EQ(a.layout, RowLayout::dense);
         }
         ASSERT_TRUE(std::equal(z.values, z.values + count, a.values));
         ASSERT_TRUE(std::equal(z.labels, z.labels + z.rows, a.labels));

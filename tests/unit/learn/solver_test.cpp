@@ -24,7 +24,7 @@ std::vector<long double> plain_gradient(const RowSource& rows, const Objective& 
     const RowBlock block = rows.block(b, buffer);
     for (std::size_t i = 0; i < block.rows; ++i) {
       std::vector<long double> x(w.size());
-      if (block.columns) {
+      if (block.layout == RowLayout::sparse) {
         for (std::uint32_t k = block.begins[i]; k < block.begins[i + 1]; ++k)
           x[block.columns[k]] = block.values[k];
       } else {

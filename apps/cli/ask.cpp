@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace shoal::cli {
 namespace {
 
@@ -74,19 +76,26 @@ void add_cost_options(CLI::App& command, AskOptions& options) {
       ->capture_default_str();
 }
 
-std::string explain(const session::Session& session, const std::string& sql,
-                    const AskOptions& options) {
-  const plan::Plan plan = session.explain(sql, options.query_options());
+namespace {
+
+std::string plan_text(const session::Session& session, const plan::Plan& plan,
+                      const AskOptions& options) {
   return options.format == "json" ? plan_json(plan, session.policy())
                                   : plan_table(plan, session.policy());
 }
 
+}  // namespace
+
+std::string explain(const session::Session& session, const std::string& sql,
+                    const AskOptions& options) {
+  return plan_text(session, session.explain(sql, options.query_options()), options);
+}
+
 std::string ask(session::Session& session, const std::string& sql, const AskOptions& options) {
-  if (session.explain(sql, options.query_options()).explain_only) {
-    return explain(session, sql, options);
-  }
+  plan::Plan plan = session.explain(sql, options.query_options());
+  if (plan.explain_only) return plan_text(session, plan, options);
   check_output(options);
-  const session::Answer answer = session.query(sql, options.query_options(), options.key);
+  const session::Answer answer = session.query(std::move(plan), options.key);
   if (options.output.empty()) return text_of(session, answer, options);
   if (options.format == "parquet") {
     write_answer_parquet(options.output, answer);

@@ -36,6 +36,7 @@ void print_json(const session::BudgetReport& report) {
                {"epsilon", report.total.epsilon.value()},
                {"delta", report.total.delta.value()},
                {"epsilon_spent", report.epsilon_spent},
+               {"epsilon_at_any_time", report.epsilon_at_any_time},
                {"epsilon_left", report.epsilon_left},
                {"statement", report.statement},
                {"ledger", report.ledger.string()}};

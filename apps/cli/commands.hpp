@@ -11,6 +11,7 @@ namespace shoal::cli {
 
 void add_init(CLI::App& app);
 void add_import(CLI::App& app);
+void add_reopen(CLI::App& app);
 void add_query(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_shell(CLI::App& app);

@@ -22,22 +22,25 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct StateArguments {
-  std::string state, data, policy, table, ledger, lineage, name, format = "text";
+  std::string state, policy, table, data, name, format = "text";
   std::int64_t questions = 0, disagreements = 10, improvements = 10;
   double confidence = 0.95, training_value = 0;
-  std::optional<double> epsilon, budget, tolerance, step;
-  RowQuestion question;
+  std::optional<double> epsilon, tolerance, step;
+  RowOptions question;
 };
 
-session::StatePayment payment_of(const StateArguments& given) {
-  if (given.data.empty() == given.policy.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                "name the private rows: a CSV with --data, or a --policy and its --table");
+session::StateData data_of(const StateArguments& given) {
+  if (!given.data.empty()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "private rows are read by a policy: run shoal init FILE --neighbors replace_one, and name "
+        "the policy with --policy instead of --data");
   }
-  if (!given.policy.empty()) return session::policy_payment(given.policy, given.table);
-  const double total = given.budget ? *given.budget : given.epsilon.value_or(0);
-  return session::file_payment(given.data, given.ledger, given.lineage, {Epsilon(total), Delta(0)},
-                               given.state + ".ledger");
+  if (given.policy.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                "name the private rows: --policy and, if it has several tables, --table");
+  }
+  return {given.policy, given.table};
 }
 
 Json interval(double value, double lower, double upper) {
@@ -46,7 +49,8 @@ Json interval(double value, double lower, double upper) {
 
 Json status_json(const session::HoldoutStatus& status) {
   return {{"rows", status.plan.rows},
-          {"data", status.data.string()},
+          {"policy", status.data.policy.string()},
+          {"table", status.data.table},
           {"asked", status.asked},
           {"questions_left", status.questions_left},
           {"disagreements_left", status.disagreements_left},
@@ -76,22 +80,19 @@ void show(const StateArguments& given, const Json& json, const std::string& text
 }
 
 void create_holdout(const StateArguments& given) {
-  const session::StatePayment payment = payment_of(given);
-  const adaptive::HoldoutGoal goal{.rows = count_rows(payment.data.string()),
+  const adaptive::HoldoutGoal goal{.rows = 0,  // the table's
                                    .questions = given.questions,
                                    .disagreements = given.disagreements,
                                    .confidence = Confidence(given.confidence),
                                    .epsilon = Epsilon(given.epsilon.value_or(0)),
                                    .tolerance = given.tolerance};
-  const session::HoldoutStatus status = session::create_holdout(given.state, goal, payment);
+  const session::HoldoutStatus status = session::create_holdout(given.state, goal, data_of(given));
   show(given, status_json(status), status_text(status));
 }
 
 void ask_holdout(const StateArguments& given) {
-  const session::HoldoutStatus before = session::holdout_status(given.state);
-  const std::vector<double> values = row_values(given.question, before.data.string(), false);
   const session::HoldoutReply reply =
-      session::ask_holdout(given.state, given.training_value, values);
+      session::ask_holdout(given.state, given.training_value, row_question(given.question));
   const adaptive::HoldoutAnswer& answer = reply.answer;
   Json json = interval(answer.value, answer.lower, answer.upper);
   json["agrees"] = answer.agrees;
@@ -137,20 +138,17 @@ void show_board(const StateArguments& given, const session::Leaderboard& board) 
 }
 
 void create_board(const StateArguments& given) {
-  const session::StatePayment payment = payment_of(given);
-  adaptive::LadderGoal goal{.rows = count_rows(payment.data.string()),
+  adaptive::LadderGoal goal{.rows = 0,  // the table's
                             .submissions = given.questions,
                             .confidence = Confidence(given.confidence)};
   if (given.epsilon) goal.epsilon = Epsilon(*given.epsilon);
   goal.improvements = given.improvements;
   goal.step = given.step;
-  show_board(given, session::create_leaderboard(given.state, goal, payment));
+  show_board(given, session::create_leaderboard(given.state, goal, data_of(given)));
 }
 
 void submit(const StateArguments& given) {
-  const session::Leaderboard before = session::read_leaderboard(given.state);
-  const std::vector<double> losses = row_values(given.question, before.data.string(), true);
-  show_board(given, session::submit(given.state, given.name, losses));
+  show_board(given, session::submit(given.state, given.name, row_question(given.question)));
 }
 
 template <class Run>
@@ -167,19 +165,14 @@ std::pair<CLI::App*, std::shared_ptr<StateArguments>> add(CLI::App& parent, cons
 }
 
 void add_payment(CLI::App& command, StateArguments& arguments, bool needed) {
-  command.add_option("--data", arguments.data, "a CSV of the private rows, with a header line");
   command.add_option("--policy", arguments.policy,
-                     "instead: a policy, whose ledger and total it is paid from");
-  command.add_option("--table", arguments.table, "the policy's table");
+                     "the policy of the private rows, whose total it is paid from; it must protect "
+                     "rows under replace_one");
+  command.add_option("--table", arguments.table, "the policy's table, if it has several");
+  command.add_option("--data", arguments.data)->group("");
   CLI::Option* epsilon =
       command.add_option("--epsilon", arguments.epsilon, "what all answers together may cost");
   if (needed) epsilon->required();
-  command.add_option("--budget", arguments.budget,
-                     "the total of the data, if it is to serve for more (default: --epsilon)");
-  command.add_option("--ledger", arguments.ledger,
-                     "where it is paid (default: the data's, or else <state>.ledger)");
-  command.add_option("--lineage", arguments.lineage,
-                     "the name of the data's budget (default: its own, or else a new one)");
   command.add_option("--confidence", arguments.confidence, "that all intervals cover")
       ->capture_default_str();
 }
@@ -200,10 +193,10 @@ void add_holdout(CLI::App& app) {
       "training data; the holdout says whether it agrees, and tells its own, with noise, where it "
       "does not. Every answer has an interval for the population that stays valid although you "
       "choose questions by earlier answers, and the rows are protected.\n\n"
-      "Example: shoal holdout create h.state --data holdout.csv --questions 1000 --epsilon 1");
+      "Example: shoal holdout create h.state --policy holdout.toml --questions 1000 --epsilon 1");
   const auto [create, made] = add(*holdout, "create",
                                   "make a holdout of a file, and pay for it\n\n"
-                                  "Example: shoal holdout create h.state --data holdout.csv "
+                                  "Example: shoal holdout create h.state --policy holdout.toml "
                                   "--questions 1000 --disagreements 20 --epsilon 1",
                                   create_holdout);
   add_payment(*create, *made, true);
@@ -221,7 +214,7 @@ void add_holdout(CLI::App& app) {
   ask->add_option("--train-value", asked->training_value,
                   "the same mean over your training data, from 0 to 1")
       ->required();
-  add_row_question(*ask, asked->question);
+  add_row_options(*ask, asked->question);
   add(*holdout, "status",
       "how many questions are left, and how wide the next interval is\n\n"
       "Example: shoal holdout status h.state",
@@ -234,11 +227,12 @@ void add_leaderboard(CLI::App& app) {
       "a leaderboard that does not climb by luck\n\nThe Ladder: it shows the best loss, in steps, "
       "and moves only for a submission that is better by more than a step.\n\n"
       "Example: shoal leaderboard submit board.state --predictions mine.csv --label y --name me");
-  const auto [create, made] = add(*board, "create",
-                                  "make a leaderboard over a file of labels\n\n"
-                                  "Example: shoal leaderboard create board.state --data labels.csv "
-                                  "--submissions 1000 --epsilon 2",
-                                  create_board);
+  const auto [create, made] =
+      add(*board, "create",
+          "make a leaderboard over a file of labels\n\n"
+          "Example: shoal leaderboard create board.state --policy labels.toml "
+          "--submissions 1000 --epsilon 2",
+          create_board);
   add_payment(*create, *made, false);
   create->add_option("--submissions", made->questions, "at most so many")->required();
   create->add_option("--improvements", made->improvements, "with --epsilon: told at most so often")
@@ -250,7 +244,7 @@ void add_leaderboard(CLI::App& app) {
                                        "--predictions mine.csv --label y --name me",
                                        submit);
   submission->add_option("--name", given->name, "of the submission")->required();
-  add_row_question(*submission, given->question);
+  add_row_options(*submission, given->question);
   add(*board, "show", "the leaderboard\n\nExample: shoal leaderboard show board.state",
       [](const StateArguments& shown) {
         show_board(shown, session::read_leaderboard(shown.state));

@@ -79,8 +79,9 @@ std::string held_out_line(const learn::Model& model) {
 void train(TrainArguments& arguments) {
   if (!arguments.candidates.empty()) read_candidates(arguments.candidates, arguments.options);
   session::Session session(arguments.policy);
+  const session::TrainingPlan plan = session.explain_training(arguments.options);
   if (arguments.explain) {
-    print_text(session::describe(session.explain_training(arguments.options), session.policy()));
+    print_text(session::describe(plan, session.policy()));
     return;
   }
   check_model_file(arguments.output);
@@ -89,7 +90,7 @@ void train(TrainArguments& arguments) {
     Progress progress("training", 0, Printing::at_the_end);
     learn::FitOptions options;
     options.progress = [&progress](int) { progress.advance(1); };
-    model = session.train(arguments.options, arguments.key, options);
+    model = session.train(plan, arguments.key, options);
   }
   write_file_durably(arguments.output, learn::to_json(model), IfExists::refuse);
   const session::BudgetReport budget = session.budget();
@@ -98,7 +99,7 @@ void train(TrainArguments& arguments) {
         fmt::format("  mean    {}\n", learn::describe_label(model.target, model.weights.at(0))));
   }
   if (model.held_out) print_text(held_out_line(model));
-  const std::string risk = session::expected_risk(session.explain_training(arguments.options));
+  const std::string risk = session::expected_risk(plan);
   print_text(
       fmt::format("  model   {} ({} weights)\n  left    one question of epsilon {} (of {} in "
                   "total)\n{}  means   {}\n",

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   shoal::cli::add_init(app);
   shoal::cli::add_import(app);
+  shoal::cli::add_reopen(app);
   shoal::cli::add_query(app);
   shoal::cli::add_explain(app);
   shoal::cli::add_shell(app);

@@ -203,7 +203,7 @@ HoldoutAnswer Holdout::ask(double training_value, std::span<const double> holdou
   return ask_sum(training_value, grid_sum(holdout_values));
 }
 
-HoldoutAnswer Holdout::ask_sum(double training_value, Int128 sum) {
+void Holdout::require_open(double training_value) const {
   if (!(training_value >= 0 && training_value <= 1)) {
     refuse(fmt::format("the training value is {}; it must be from 0 to 1",
                        format_number(training_value)));
@@ -215,6 +215,10 @@ HoldoutAnswer Holdout::ask_sum(double training_value, Int128 sum) {
                             asked(), plan_.noise.questions, plan_.noise.hits - disagreements_left(),
                             plan_.noise.hits));
   }
+}
+
+HoldoutAnswer Holdout::ask_sum(double training_value, Int128 sum) {
+  require_open(training_value);
   const double steps = steps_of(plan_);
   const auto guess = static_cast<Int128>(std::llround(training_value * steps));
   const auto threshold = static_cast<Int128>(std::llround(plan_.tolerance * steps));

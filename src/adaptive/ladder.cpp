@@ -148,17 +148,20 @@ bool Ladder::improves(Int128 sum, Int128 limit, std::optional<Int128>& told) {
   return reply.verdict == mechanism::Verdict::above;
 }
 
+void Ladder::require_open() const {
+  if (submissions_left() > 0) return;
+  throw Error(ErrorCode::budget_exceeded,
+              fmt::format("the leaderboard is closed: {} of {} submissions were made{}", submitted_,
+                          plan_.submissions,
+                          watch_ ? " and all improvements that were paid for may be told" : ""));
+}
+
 LadderStanding Ladder::submit(std::span<const double> losses) {
   if (static_cast<std::int64_t>(losses.size()) != plan_.rows) {
     refuse(fmt::format("there are {} losses and {} rows; give one for each row", losses.size(),
                        plan_.rows));
   }
-  if (submissions_left() == 0) {
-    throw Error(ErrorCode::budget_exceeded,
-                fmt::format("the leaderboard is closed: {} of {} submissions were made{}",
-                            submitted_, plan_.submissions,
-                            watch_ ? " and all improvements that were paid for may be told" : ""));
-  }
+  require_open();
   ++submitted_;
   const auto limit = static_cast<Int128>(std::llround((best_ - plan_.step) * steps_of(plan_)));
   std::optional<Int128> told;

@@ -287,7 +287,8 @@ void parse_privacy(const Section& root, Policy& policy) {
 
 void parse_budget(const Section& root, Policy& policy) {
   const Section budget = root.required_section("budget");
-  budget.allow_only({"epsilon", "delta", "failures", "max_epsilon_per_query", "ledger"});
+  budget.allow_only({"epsilon", "delta", "failures", "max_epsilon_per_query", "max_failures",
+                     "ledger"});
   const auto epsilon = budget.number("epsilon");
   if (!epsilon) missing(budget.key("epsilon"), "epsilon = 1.0");
   policy.epsilon = positive_epsilon(budget, "epsilon", *epsilon);
@@ -305,6 +306,7 @@ void parse_budget(const Section& root, Policy& policy) {
   if (const auto most = budget.number("max_epsilon_per_query")) {
     policy.max_epsilon_per_query = positive_epsilon(budget, "max_epsilon_per_query", *most);
   }
+  policy.max_failures = static_cast<int>(budget.whole("max_failures", 1, 1000).value_or(1));
   policy.ledger = budget.required_text("ledger", "ledger = \"people.ledger\"");
 }
 

@@ -200,6 +200,18 @@ std::optional<double> literal_number(const sql::Expression& expression) {
   return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
 }
 
+std::string_view to_string(NoiseChoice choice) {
+  switch (choice) {
+    case NoiseChoice::automatic:
+      return "automatic";
+    case NoiseChoice::laplace:
+      return "laplace";
+    case NoiseChoice::gaussian:
+      return "gaussian";
+  }
+  SHOAL_CHECK(false);
+}
+
 ResolvedOptions resolve_options(const sql::Query& query, const QueryOptions& asked,
                                 const catalog::Policy& policy, std::string_view text) {
   ResolvedOptions options;

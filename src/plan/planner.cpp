@@ -41,6 +41,7 @@ class Planner {
           const Known& known)
       : text_(text),
         policy_(policy),
+        asked_(options),
         known_(known),
         query_(checked(sql::parse_query(text), text)),
         options_(resolve_options(query_, options, policy, text)),
@@ -51,7 +52,10 @@ class Planner {
   Plan make() {
     plan_.neighbors = policy_.neighbors;
     plan_.explain_only = query_.explain;
+    plan_.sql = text_;
+    plan_.options = asked_;
     plan_.canonical = canonical();
+    plan_.asked = {options_.epsilon, options_.delta, options_.confidence, options_.noise};
     plan_.has_unit = from_.unit.has_value();
     for (const catalog::Table* table : from_.tables) {
       if (std::find(plan_.tables.begin(), plan_.tables.end(), table->name) == plan_.tables.end()) {
@@ -181,19 +185,11 @@ class Planner {
   // What must be found first is paid from a part of the epsilon, the answer from the rest.
   void price(const WantedAggregates& wanted) {
     const double epsilon = options_.epsilon;
-    const std::string delta = options_.delta ? format_number(*options_.delta) : "unsaid";
-    const NoiseChoice noise = options_.noise;
     options_.epsilon = automatic_.share(epsilon, known_.searched);
     if (known_.noise) options_.noise = *known_.noise;
     calibrate(wanted, options_, plan_);
     const bool unfound = automatic_.must_search();
     plan_.automatic = std::move(automatic_).take();
-    // What was found meanwhile changes the noise, and not the question.
-    if (!plan_.automatic.empty()) {
-      plan_.canonical +=
-          fmt::format("; epsilon {}, delta {}, confidence {}, noise {}", format_number(epsilon),
-                      delta, format_number(options_.confidence), static_cast<int>(noise));
-    }
     for (PlannedAggregate& one : plan_.aggregates) {
       if (unfound && (one.searched || options_.automatic_groups)) {
         if (one.searched) one.bounds = std::nullopt;
@@ -290,6 +286,7 @@ class Planner {
 
   std::string_view text_;
   const catalog::Policy& policy_;
+  const QueryOptions& asked_;
   const Known& known_;
   sql::Query query_;
   ResolvedOptions options_;

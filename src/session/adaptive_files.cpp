@@ -1,7 +1,13 @@
+#include "session/answer_clock.hpp"
+#include "session/file_request.hpp"
+
+#include <shoal/adaptive/row_values.hpp>
 #include <shoal/base/error.hpp>
+#include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/policy.hpp>
+#include <shoal/engine/engine.hpp>
 #include <shoal/session/adaptive_files.hpp>
 #include <shoal/session/guarded_state.hpp>
 #include <shoal/session/session.hpp>
@@ -9,7 +15,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <functional>
+#include <memory>
+#include <vector>
 
 namespace shoal::session {
 namespace {
@@ -43,15 +52,70 @@ void pay_and_create(const std::filesystem::path& file, const char* kind, const s
   if (marked) catalog::mark_opened(payment.data, payment.lineage);
 }
 
-std::string data_notes(const std::filesystem::path& data) {
-  return Json{{"data", std::filesystem::absolute(data).string()}}.dump();
+std::string data_notes(const StateData& data) {
+  return Json{{"policy", std::filesystem::absolute(data.policy).string()}, {"table", data.table}}
+      .dump();
 }
 
-std::filesystem::path data_of(const StateInfo& info) {
-  return Json::parse(info.notes).value("data", std::string());
+StateData data_of(const StateInfo& info) {
+  const Json notes = Json::parse(info.notes);
+  if (!notes.contains("policy")) {
+    throw Error(ErrorCode::unsupported,
+                "this state is about a file without a policy, which Shoal does not read any more: "
+                "write a policy for the file with init, and create a new state");
+  }
+  return {notes.at("policy").get<std::string>(), notes.at("table").get<std::string>()};
 }
 
-HoldoutStatus status_of(const adaptive::Holdout& holdout, const std::filesystem::path& data) {
+// The policy and the table that a state is about, with its rows at hand.
+struct OpenData {
+  Session session;
+  const catalog::Table& table;
+  OwnerLog log;
+  std::unique_ptr<engine::Engine> engine;
+
+  explicit OpenData(const StateData& data)
+      : session(data.policy),
+        table(file_table(session.policy(), data.table, "a state")),
+        log(session.policy().owner_log()) {
+    const catalog::Policy& policy = session.policy();
+    if (policy.unit != catalog::PrivacyUnit::row || policy.neighbors != Neighbors::replace_one) {
+      throw Error(ErrorCode::unsupported,
+                  "a holdout or a leaderboard is about rows whose number is public: the policy "
+                  "must protect rows under replace_one");
+    }
+    const std::array tables = {&table};
+    engine = engine::open_engine(policy, tables);
+  }
+
+  StatePayment payment() const {
+    const BudgetReport report = session.budget();
+    return {report.ledger, report.lineage, report.total, session.policy().resolve(table.source),
+            report.unit};
+  }
+
+  // Their number is public; a table that was filled anew may have another.
+  void require_rows(std::int64_t rows) const {
+    const std::int64_t there = engine->row_count(log);
+    if (there == rows) return;
+    throw Error(ErrorCode::conflict,
+                fmt::format("the state was made for {} rows and table {} has {}; create a new "
+                            "state for the new rows",
+                            rows, table.name, there));
+  }
+
+  // The question's number on every row, in their order. Touches the data.
+  std::vector<double> numbers(const PlannedRowQuestion& planned, std::int64_t rows) {
+    if (!planned.rows.columns.empty())
+      return adaptive::values_of_rows(engine->table_rows(planned.rows, log), planned.number);
+    std::vector<double> numbers;
+    for (std::int64_t row = 0; row < rows; ++row)
+      numbers.push_back(planned.number(static_cast<std::size_t>(row), {}));
+    return numbers;
+  }
+};
+
+HoldoutStatus status_of(const adaptive::Holdout& holdout, const StateData& data) {
   const adaptive::HoldoutPlan& plan = holdout.plan();
   const std::int64_t told = plan.noise.hits - holdout.disagreements_left();
   const mechanism::ScoreSensitivity sensitivity{Sensitivity(adaptive::kGridSteps),
@@ -80,7 +144,7 @@ std::string board_state(const adaptive::Ladder& ladder, const Json& entries) {
   return fmt::format("{{\"ladder\": {}, \"entries\": {}}}", ladder.save(), entries.dump());
 }
 
-Leaderboard shown(const Board& board, const std::filesystem::path& data) {
+Leaderboard shown(const Board& board, const StateData& data) {
   Leaderboard leaderboard{
       board.ladder.plan(), data, board.ladder.standing(), {}, board.ladder.submissions_left()};
   for (const Json& entry : board.entries) {
@@ -109,33 +173,17 @@ StatePayment file_payment(const std::filesystem::path& data, const std::filesyst
   return payment;
 }
 
-StatePayment policy_payment(const std::filesystem::path& policy_path, const std::string& table) {
-  const Session session(policy_path);
-  const catalog::Policy& policy = session.policy();
-  const catalog::Table* found = policy.find_table(table, false);
-  if (found == nullptr) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("the policy has no table {}; correct --table", printable(table, 80)));
-  }
-  if (policy.unit != catalog::PrivacyUnit::row || policy.neighbors != Neighbors::replace_one ||
-      found->is_public || found->format != catalog::SourceFormat::csv) {
-    throw Error(ErrorCode::unsupported,
-                "a state is about rows of a private CSV whose number is public: the policy must "
-                "protect rows under replace_one; name the file with --data and a budget of its own "
-                "instead");
-  }
-  const BudgetReport report = session.budget();
-  return {report.ledger, report.lineage, report.total, policy.resolve(found->source), report.unit};
-}
-
-HoldoutStatus create_holdout(const std::filesystem::path& file, const adaptive::HoldoutGoal& goal,
-                             const StatePayment& payment) {
+HoldoutStatus create_holdout(const std::filesystem::path& file, adaptive::HoldoutGoal goal,
+                             const StateData& data) {
+  OpenData open(data);
+  goal.rows = open.engine->row_count(open.log);
   const adaptive::HoldoutPlan plan = adaptive::plan_holdout(goal);
   const std::string what =
       fmt::format("holdout: {} questions, {} disagreements", goal.questions, goal.disagreements);
   random::SecureSource bits;
-  pay_and_create(file, kHoldout, data_notes(payment.data), payment, adaptive::privacy_event(plan),
-                 what, [&] { return adaptive::Holdout(plan, bits).save(); });
+  pay_and_create(file, kHoldout, data_notes({data.policy, open.table.name}), open.payment(),
+                 adaptive::privacy_event(plan), what,
+                 [&] { return adaptive::Holdout(plan, bits).save(); });
   return holdout_status(file);
 }
 
@@ -146,20 +194,39 @@ HoldoutStatus holdout_status(const std::filesystem::path& file) {
 }
 
 HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
-                         std::span<const double> values) {
-  StateTurn turn(file, kHoldout);
+                         const RowQuestion& question) {
   random::SecureSource bits;
-  adaptive::Holdout holdout(turn.info().state, bits);
-  const adaptive::HoldoutAnswer answer = holdout.ask(training_value, values);
-  turn.finish(holdout.save());
-  return {answer, status_of(holdout, data_of(turn.info()))};
+  return ask_holdout(file, training_value, question, bits);
 }
 
-Leaderboard create_leaderboard(const std::filesystem::path& file, const adaptive::LadderGoal& goal,
-                               const StatePayment& payment) {
+HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
+                         const RowQuestion& question, random::BitSource& bits) {
+  const HoldoutStatus before = holdout_status(file);
+  OpenData open(before.data);
+  open.require_rows(before.plan.rows);
+  const AnswerClock clock(open.session.policy().query.time_steps);
+  const PlannedRowQuestion planned =
+      plan_rows(open.table, question, RowScore::right, before.plan.rows);
+  StateTurn turn(file, kHoldout, open.session.policy().max_failures);
+  adaptive::Holdout holdout(turn.info().state, bits);
+  holdout.require_open(training_value);
+  HoldoutReply reply;
+  turn.run(open.log, clock, [&] {
+    const std::vector<double> numbers = open.numbers(planned, before.plan.rows);
+    reply.answer = holdout.ask(training_value, numbers);
+    reply.status = status_of(holdout, before.data);
+    return holdout.save();
+  });
+  return reply;
+}
+
+Leaderboard create_leaderboard(const std::filesystem::path& file, adaptive::LadderGoal goal,
+                               const StateData& data) {
+  OpenData open(data);
+  goal.rows = open.engine->row_count(open.log);
   const adaptive::LadderPlan plan = adaptive::plan_ladder(goal);
   random::SecureSource bits;
-  pay_and_create(file, kLeaderboard, data_notes(payment.data), payment,
+  pay_and_create(file, kLeaderboard, data_notes({data.policy, open.table.name}), open.payment(),
                  adaptive::privacy_event(plan),
                  fmt::format("leaderboard: {} submissions", goal.submissions),
                  [&] { return board_state(adaptive::Ladder(plan, bits), Json::array()); });
@@ -173,15 +240,30 @@ Leaderboard read_leaderboard(const std::filesystem::path& file) {
 }
 
 Leaderboard submit(const std::filesystem::path& file, const std::string& name,
-                   std::span<const double> losses) {
-  StateTurn turn(file, kLeaderboard);
+                   const RowQuestion& question) {
   random::SecureSource bits;
+  return submit(file, name, question, bits);
+}
+
+Leaderboard submit(const std::filesystem::path& file, const std::string& name,
+                   const RowQuestion& question, random::BitSource& bits) {
+  const Leaderboard before = read_leaderboard(file);
+  OpenData open(before.data);
+  open.require_rows(before.plan.rows);
+  const AnswerClock clock(open.session.policy().query.time_steps);
+  const PlannedRowQuestion planned =
+      plan_rows(open.table, question, RowScore::wrong, before.plan.rows);
+  StateTurn turn(file, kLeaderboard, open.session.policy().max_failures);
   Board board = board_of(turn.info().state, bits);
-  const adaptive::LadderStanding standing = board.ladder.submit(losses);
-  board.entries.push_back(
-      {{"name", printable(name, 100)}, {"improved", standing.improved}, {"best", standing.best}});
-  turn.finish(board_state(board.ladder, board.entries));
-  return shown(board, data_of(turn.info()));
+  board.ladder.require_open();
+  turn.run(open.log, clock, [&] {
+    const std::vector<double> losses = open.numbers(planned, before.plan.rows);
+    const adaptive::LadderStanding standing = board.ladder.submit(losses);
+    board.entries.push_back(
+        {{"name", printable(name, 100)}, {"improved", standing.improved}, {"best", standing.best}});
+    return board_state(board.ladder, board.entries);
+  });
+  return shown(board, before.data);
 }
 
 void WatchFile::create(const std::filesystem::path& file, const mechanism::SparseVector& spec,

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <vector>
 
 namespace shoal::session {
@@ -82,36 +81,6 @@ struct Describe {
   }
 };
 
-std::string joined(std::initializer_list<double> numbers) {
-  std::string text;
-  for (const double one : numbers) text += format_number(one) + " ";
-  return text;
-}
-
-struct ExactParameters {
-  std::string operator()(const learn::ObjectivePerturbation& method) const {
-    return joined({method.scale, method.l2, method.residual, method.output.scale});
-  }
-  std::string operator()(const learn::MinimaPerturbation& method) const {
-    return joined({method.sigma, method.l2, method.residual, method.output.scale});
-  }
-  std::string operator()(const learn::BoltOnDescent& method) const {
-    return joined({method.l2, static_cast<double>(method.passes), static_cast<double>(method.batch),
-                   method.output.scale});
-  }
-  template <typename Other>
-  std::string operator()(const Other& method) const {
-    if constexpr (requires { method.path; }) {
-      const learn::DescentPath& path = method.path;
-      return joined({method.noise.clip, method.noise.sigma, method.count_sigma,
-                     static_cast<double>(path.steps), path.row_step, path.momentum, path.averaged,
-                     path.l2, path.rows});
-    } else {
-      return joined({method.l2});
-    }
-  }
-};
-
 // An option of some methods: whether it is given, and to whom it means something.
 struct MethodOption {
   std::string_view name;
@@ -157,12 +126,6 @@ void check_method_options(const TrainOptions& options) {
                 fmt::format("{} means nothing to the method {}; leave it out, or use --method {}",
                             option.name, method, fmt::join(takers, " or ")));
   }
-}
-
-std::string exact_parameters(const learn::Problem& problem, const learn::Method& method) {
-  return joined({problem.regulariser.l1, problem.regulariser.l2,
-                 learn::radius(problem.set, learn::weight_count(problem))}) +
-         std::visit(ExactParameters{}, method);
 }
 
 std::optional<learn::Method> gradient_method(const learn::Problem& problem,

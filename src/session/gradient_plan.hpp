@@ -25,9 +25,6 @@ double default_output_l2(const learn::Problem& problem, Epsilon epsilon, double 
 // Throws invalid_argument for an option that the method, chosen already, does not look at.
 void check_method_options(const TrainOptions& options);
 
-// Every number that somebody may choose, to the last digit: what makes two trainings different.
-std::string exact_parameters(const learn::Problem& problem, const learn::Method& method);
-
 // Lines of text. Empty for other methods.
 std::string describe_gradient_noise(const learn::Method& method);
 

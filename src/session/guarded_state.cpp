@@ -1,3 +1,5 @@
+#include "session/paid_flow.hpp"
+
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -11,6 +13,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace shoal::session {
 namespace {
@@ -69,14 +72,16 @@ std::string turn_key(const StateInfo& info, std::int64_t turn) {
   return fmt::format("state/{}/turn/{}", info.id, turn);
 }
 
-ledger::Request turn_request(const StateInfo& info, const privacy::Budget& budget) {
+ledger::Request turn_request(const StateInfo& info, const privacy::Budget& budget,
+                             int max_failures) {
   return {info.lineage,
           turn_key(info, info.turn),
           kTurnDigest,
           fmt::format("turn {} of {} {}", info.turn, info.kind, info.id.substr(0, 8)),
           "",
           budget,
-          privacy::event::Compose{}};
+          privacy::event::Compose{},
+          max_failures};
 }
 
 [[noreturn]] void used_already(const std::filesystem::path& file) {
@@ -108,7 +113,6 @@ void create_state(const NewState& request, const std::function<std::string()>& m
     ledger.cancel(std::move(reserved));
     throw;
   }
-  reserved.touch();
   ledger.settle(std::move(reserved).spend(), "{\"state\": \"" + info.id + "\"}");
 }
 
@@ -200,7 +204,7 @@ constexpr int kTries = 100;
 
 }  // namespace
 
-StateTurn::StateTurn(const std::filesystem::path& file, const std::string& kind) {
+StateTurn::StateTurn(const std::filesystem::path& file, const std::string& kind, int max_failures) {
   for (int i = 0; i < kTries; ++i) {
     const std::string text = read_file(file);
     StateInfo info = parse(text, file);
@@ -208,7 +212,7 @@ StateTurn::StateTurn(const std::filesystem::path& file, const std::string& kind)
     ledger::Ledger ledger = open_existing(info.ledger);
     const privacy::Budget budget = budget_of(ledger, info.lineage);
     check_follows(ledger, info, text, file);
-    auto taken = ledger.reserve(turn_request(info, budget));
+    auto taken = ledger.reserve(turn_request(info, budget, max_failures));
     if (auto* reservation = std::get_if<privacy::Reservation>(&taken)) {
       parts_ = std::make_unique<Parts>(
           Parts{file, std::move(info), std::move(ledger), std::move(*reservation)});
@@ -232,20 +236,57 @@ StateTurn::~StateTurn() {
 
 const StateInfo& StateTurn::info() const { return parts_->info; }
 
+namespace {
+
+// Writes the next state beside the file. Its digest.
+std::string write_next(const std::filesystem::path& file, const StateInfo& info,
+                       const std::string& next_state) {
+  StateInfo next = info;
+  next.turn += 1;
+  next.state = next_state;
+  const std::string text = file_text(next);
+  write_file_durably(next_of(file, next.turn), text, IfExists::replace);
+  return to_hex(sha256(text));
+}
+
+}  // namespace
+
 void StateTurn::finish(const std::string& next_state) {
   Parts& parts = *parts_;
   SHOAL_CHECK(parts.reservation.has_value());
   privacy::Reservation reservation = std::move(*parts.reservation);
   parts.reservation.reset();
-  StateInfo next = parts.info;
-  next.turn += 1;
-  next.state = next_state;
-  const std::string text = file_text(next);
-  write_file_durably(next_of(parts.file, next.turn), text, IfExists::replace);
-  reservation.touch();
-  parts.ledger.settle(std::move(reservation).spend(), to_hex(sha256(text)));
+  const std::string digest = write_next(parts.file, parts.info, next_state);
+  parts.ledger.settle(std::move(reservation).spend(), digest);
   // If it is gone, another process was quicker to move it.
-  moved(next_of(parts.file, next.turn), parts.file);
+  moved(next_of(parts.file, parts.info.turn + 1), parts.file);
+}
+
+void StateTurn::run(const OwnerLog& log, const AnswerClock& clock,
+                    const std::function<std::string()>& work) {
+  Parts& parts = *parts_;
+  SHOAL_CHECK(parts.reservation.has_value());
+  std::vector<ledger::Reserved> reserved;
+  reserved.emplace_back(std::move(*parts.reservation));
+  parts.reservation.reset();
+  PaidFlow flow(parts.ledger, log, clock, fmt::format("a turn of a {} failed", parts.info.kind),
+                std::move(reserved));
+  const std::filesystem::path next = next_of(parts.file, parts.info.turn + 1);
+  try {
+    flow.run(
+        0,
+        [&](privacy::Reservation&& reservation) {
+          std::string digest = write_next(parts.file, parts.info, work());
+          return PaidWork{std::move(reservation).spend(), std::move(digest)};
+        },
+        [&] { return write_next(parts.file, parts.info, parts.info.state); });
+  } catch (const Error&) {
+    std::error_code ignored;
+    std::filesystem::rename(next, parts.file, ignored);
+    throw;
+  }
+  moved(next, parts.file);
+  flow.finish();
 }
 
 }  // namespace shoal::session

@@ -64,41 +64,35 @@ std::vector<ledger::Request> with_searches(const ledger::Request& question,
   return requests;
 }
 
-plan::Found Searcher::run(const plan::Search& planned, ledger::Reserved& reserved) {
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved)) {
-    return found_from_json(stored->answer);
-  }
-  privacy::Reservation& reservation = std::get<privacy::Reservation>(reserved);
-  const plan::Search search = as_paid(planned, reservation.event());
-  const plan::Plan plan = plan::search_plan(search, policy_.neighbors);
-  const std::array<std::uint64_t, 2> hash_key = {bits_.next_u64(), bits_.next_u64()};
-  reservation.touch();
-  std::vector<data::GroupedAggregate> exact = aggregate_(engine_request(plan, hash_key));
-  const std::vector<std::vector<catalog::Key>> keys = {plan.groupings.front().public_keys};
-  release::ReleasedGroups released = release::release_groups(
-      std::move(reservation), std::move(exact), plan.noises, keys, policy_.neighbors, bits_);
-  const plan::Found found = plan::read_search(search, plan, released.sets.front());
-  return found_from_json(ledger_.settle(std::move(released.spent), found_json(found)).answer);
+namespace {
+
+plan::Found run_search(const plan::Search& search, std::size_t part, const catalog::Policy& policy,
+                       const Aggregation& aggregate, random::BitSource& bits, PaidFlow& flow) {
+  const ledger::StoredAnswer stored = flow.run(part, [&](privacy::Reservation&& reservation) {
+    const plan::Search paid = as_paid(search, reservation.event());
+    const plan::Plan plan = plan::search_plan(paid, policy.neighbors);
+    const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
+    std::vector<data::GroupedAggregate> exact = aggregate(engine_request(plan, hash_key));
+    const std::vector<std::vector<catalog::Key>> keys = {plan.groupings.front().public_keys};
+    release::ReleasedGroups released = release::release_groups(
+        std::move(reservation), std::move(exact), plan.noises, keys, policy.neighbors, bits);
+    const plan::Found found = plan::read_search(paid, plan, released.sets.front());
+    return PaidWork{std::move(released.spent), found_json(found)};
+  });
+  return found_from_json(stored.answer);
 }
 
-plan::Findings Searcher::run(const plan::Plan& plan, std::span<ledger::Reserved> reserved) {
+}  // namespace
+
+plan::Findings run_searches(const plan::Plan& plan, const catalog::Policy& policy,
+                            const Aggregation& aggregate, random::BitSource& bits,
+                            PaidFlow& flow) {
   plan::Findings findings;
-  std::size_t next = 0;
+  std::size_t part = 0;
   for (const plan::Automatic& one : plan.automatic) {
-    if (one.found) {
-      findings[one.search.rule] = *one.found;
-      continue;
-    }
-    try {
-      findings[one.search.rule] = run(one.search, reserved[next]);
-    } catch (const Error& failure) {
-      for (; next < reserved.size(); ++next) {
-        auto* left = std::get_if<privacy::Reservation>(&reserved[next]);
-        if (left) ledger_.settle(std::move(*left).spend(), failure_json(failure.what()));
-      }
-      throw;
-    }
-    ++next;
+    findings[one.search.rule] =
+        one.found ? *one.found
+                  : run_search(one.search, ++part, policy, aggregate, bits, flow);
   }
   return findings;
 }

@@ -5,6 +5,8 @@
 // to every later question with that rule.
 #pragma once
 
+#include "session/paid_flow.hpp"
+
 #include <shoal/catalog/policy.hpp>
 #include <shoal/data/grouped_aggregate.hpp>
 #include <shoal/engine/grouped_request.hpp>
@@ -36,26 +38,11 @@ std::vector<ledger::Request> with_searches(const ledger::Request& question, cons
 using Aggregation =
     std::function<std::vector<data::GroupedAggregate>(const engine::GroupedRequest&)>;
 
-class Searcher {
- public:
-  // All must outlive it.
-  Searcher(const catalog::Policy& policy, const Aggregation& aggregate, ledger::Ledger& ledger,
-           random::BitSource& bits)
-      : policy_(policy), aggregate_(aggregate), ledger_(ledger), bits_(bits) {}
-
-  // Makes the searches of a plan under their reservations, in the order of with_searches(), and
-  // settles them, or reads what another process found. Throws internal once data was touched; all
-  // of them are settled then too, as failed.
-  plan::Findings run(const plan::Plan& plan, std::span<ledger::Reserved> reserved);
-
- private:
-  plan::Found run(const plan::Search& search, ledger::Reserved& reserved);
-
-  const catalog::Policy& policy_;
-  const Aggregation& aggregate_;
-  ledger::Ledger& ledger_;
-  random::BitSource& bits_;
-};
+// Makes the searches of a plan, which are the parts of the flow behind the first, in the order of
+// with_searches(), or reads what another process found.
+plan::Findings run_searches(const plan::Plan& plan, const catalog::Policy& policy,
+                            const Aggregation& aggregate, random::BitSource& bits,
+                            PaidFlow& flow);
 
 // For the answer: what was found, and what finding it cost this question.
 std::vector<AnswerFound> found_in(const plan::Plan& asked, const plan::Findings& findings);

@@ -1,5 +1,7 @@
 #include "session/answer_clock.hpp"
+#include "session/paid_flow.hpp"
 #include "session/question.hpp"
+#include "session/request_identity.hpp"
 #include "session/search.hpp"
 
 #include <shoal/base/digest.hpp>
@@ -8,8 +10,11 @@
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/engine/engine.hpp>
+#include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/units.hpp>
 #include <shoal/plan/consistency.hpp>
+#include <shoal/privacy/conversion.hpp>
+#include <shoal/privacy/odometer.hpp>
 #include <shoal/random/secure_source.hpp>
 #include <shoal/release/release_groups.hpp>
 #include <shoal/session/session.hpp>
@@ -18,24 +23,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
 namespace shoal::session {
 namespace {
-
-// Everything that makes two requests the same question. What a default fills in is part of it.
-std::string request_digest(const plan::Plan& plan, const catalog::Policy& policy) {
-  FieldBytes fields;
-  fields.add(plan.canonical);
-  // Whether something had been found before changes the noise, and not the question.
-  if (plan.automatic.empty()) {
-    fields.add(format_number(plan.epsilon.value())).add(format_number(plan.delta.value()));
-    fields.add(format_number(plan.confidence.value())).add(privacy::to_json(plan.event));
-  }
-  fields.add(policy.digest);
-  return to_hex(sha256(fields.bytes()));
-}
 
 // How far joins with public tables multiply rows is a public fact. Refused, it costs nothing.
 void check_fan_outs(const plan::Plan& plan, engine::Engine& engine) {
@@ -117,55 +111,18 @@ std::optional<ledger::Ledger> existing_ledger(const std::filesystem::path& place
   }
 }
 
-// One that another process left behind cannot be given back, since nobody knows what that one read.
-void give_back(ledger::Ledger& ledger, privacy::Reservation&& reservation) {
-  try {
-    ledger.cancel(std::move(reservation));
-  } catch (const Error&) {
-  }
-}
-
-// Searches come before the answer. One that fails after data was touched takes the whole price.
-plan::Findings find_first(const plan::Plan& plan, Searcher& searcher, ledger::Ledger& ledger,
-                          privacy::Reservation& reservation, std::span<ledger::Reserved> reserved) {
-  try {
-    return searcher.run(plan, reserved);
-  } catch (const Error& failure) {
-    ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
-    throw;
-  }
-}
-
-struct AskedQuestion {
-  std::string_view sql;
-  const catalog::Policy& policy;
-  const plan::QueryOptions& options;
-};
-
 // The plan with what was found, within what was reserved. Where that cannot be, nothing of the
 // answer was read, and why it cannot be is public: its part is given back.
-plan::Plan plan_found(const AskedQuestion& asked, const plan::Findings& findings,
-                      ledger::Ledger& ledger, privacy::Reservation& reservation) {
-  const bool pure =
-      privacy::price(reservation.event(), asked.policy.neighbors).epsilon_units.has_value();
+plan::Plan plan_found(const plan::Plan& asked, const catalog::Policy& policy,
+                      const plan::Findings& findings, PaidFlow& flow) {
+  const bool pure = privacy::price(flow.event(0), policy.neighbors).epsilon_units.has_value();
   try {
     return plan::make_plan(
-        asked.sql, asked.policy, asked.options,
+        asked.sql, policy, asked.options,
         {findings, true, pure ? plan::NoiseChoice::laplace : plan::NoiseChoice::gaussian});
   } catch (const Error&) {
-    give_back(ledger, std::move(reservation));
-    throw;
-  }
-}
-
-std::vector<data::GroupedAggregate> read_exact(const Aggregation& aggregate,
-                                               const engine::GroupedRequest& request,
-                                               ledger::Ledger& ledger,
-                                               privacy::Reservation& reservation) {
-  try {
-    return aggregate(request);
-  } catch (const Error& failure) {
-    ledger.settle(std::move(reservation).spend(), failure_json(failure.what()));
+    flow.give_back(0);
+    flow.finish();
     throw;
   }
 }
@@ -175,6 +132,49 @@ std::vector<data::GroupedAggregate> read_exact(const Aggregation& aggregate,
                                               "it was used; restore the ledger from a "
                                               "backup",
                                               path.string(), lineage));
+}
+
+// Fixed with the account, before its first question: tuned to the whole of its budget. None if
+// there is no delta to state it at.
+std::optional<privacy::Odometer> odometer_of(const privacy::Budget& budget) {
+  const double rest = numeric::subtract_down(budget.delta.value(), budget.failures.value());
+  if (!(rest > 0)) return std::nullopt;
+  return privacy::odometer_for(privacy::rho_within(budget.epsilon, Delta(rest)), Delta(rest),
+                               budget.failures);
+}
+
+// A plain sum holds whenever one stops. A number that was converted holds at a moment fixed in
+// advance; at a moment chosen by the answers the odometer's, larger one does.
+void state_guarantee(BudgetReport& report, const std::optional<privacy::Odometer>& odometer) {
+  const bool pure = report.spent.epsilon_units && report.spent.delta_units == 0 &&
+                    numeric::decimal_from_units(*report.spent.epsilon_units,
+                                                privacy::kEpsilonDecimals) <= report.epsilon_spent;
+  report.epsilon_at_any_time = report.epsilon_spent;
+  const auto claim = [&](double epsilon) {
+    return privacy_statement(epsilon, pure ? 0 : report.total.delta.value(), report.unit,
+                             report.neighbors);
+  };
+  report.statement = "all answers so far, together, are " + claim(report.epsilon_spent);
+  if (pure) return;
+  report.epsilon_at_any_time = odometer ? privacy::epsilon_at(*odometer, report.spent)
+                                        : std::numeric_limits<double>::infinity();
+  if (!std::isfinite(report.epsilon_at_any_time)) {
+    report.statement += ", if the moment at which you read this was fixed in advance";
+    return;
+  }
+  report.statement = fmt::format(
+      "all answers so far, together, are {}, whenever you stop to read this; ({}, {}) if the "
+      "moment was fixed in advance",
+      claim(report.epsilon_at_any_time), format_number(report.epsilon_spent),
+      format_number(report.total.delta.value()));
+}
+
+// The grid of times is for stored answers too: how long it takes to read one tells its size.
+Answer stored_answer(const PaidFlow& flow, const std::string& stored, bool repeated) {
+  flow.finish();
+  Answer answer = answer_from_json(stored);
+  answer.repeated = repeated;
+  return answer;
 }
 
 }  // namespace
@@ -254,15 +254,39 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
 Answer Session::query(std::string_view sql, const plan::QueryOptions& options, std::string key,
                       random::BitSource& bits) {
   const AnswerClock clock(policy_.query.time_steps);
-  plan::Plan plan = explain(sql, options);
+  return query_at(clock, explain(sql, options), std::move(key), bits);
+}
+
+Answer Session::query(plan::Plan plan, std::string key) {
+  const AnswerClock clock(policy_.query.time_steps);
+  random::SecureSource bits;
+  return query_at(clock, std::move(plan), std::move(key), bits);
+}
+
+ledger::Request Session::request_of(const std::string& identity, std::string key,
+                                    std::string description, const privacy::Event& event) const {
+  const std::string digest = to_hex(sha256(identity));
+  // The same request again is the same answer again, and costs nothing.
+  if (key.empty()) {
+    key = "same-" + digest;
+  } else {
+    check_key(key);
+  }
+  return {policy_.lineage, std::move(key),
+          digest,          std::move(description),
+          policy_.digest,  policy_budget(std::nullopt),
+          event,           policy_.max_failures};
+}
+
+Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string key,
+                         random::BitSource& bits) {
   if (plan.explain_only) {
     throw Error(ErrorCode::invalid_argument,
-                "EXPLAIN PRIVACY is answered without data; use shoal explain");
+                "EXPLAIN PRIVACY is answered without data; ask for the plan");
   }
-  const std::string digest = request_digest(plan, policy_);
-  // The same question again is the same answer again, and costs nothing.
-  check_key(key);
-  if (key.empty()) key = "same-" + digest;
+  ledger::Request request =
+      request_of(identity_of(plan, policy_), std::move(key), printable(plan.sql, 2000),
+                 plan::must_search(plan) ? privacy::declared(plan.limit) : plan.event);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
@@ -273,48 +297,33 @@ Answer Session::query(std::string_view sql, const plan::QueryOptions& options, s
   const OwnerLog log(policy_.owner_log());
   check_bound(plan, policy_.neighbors, hash_key, *engine, log);
   ledger::Ledger ledger = open_ledger(tables);
-  const Aggregation aggregate = [&](const engine::GroupedRequest& request) {
-    return engine->aggregate_groups(request, log);
+  request.budget = policy_budget(ledger.account(policy_.lineage));
+  const Aggregation aggregate = [&](const engine::GroupedRequest& rows) {
+    return engine->aggregate_groups(rows, log);
   };
 
-  ledger::Request request{policy_.lineage, key,
-                          digest,          printable(sql, 2000),
-                          policy_.digest,  policy_budget(ledger.account(policy_.lineage)),
-                          plan.event};
-  if (plan::must_search(plan)) request.event = privacy::declared(plan.limit);
-  std::vector<ledger::Reserved> reserved = ledger.reserve_together(with_searches(request, plan));
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved.front())) {
-    Answer known = answer_from_json(stored->answer);
-    known.repeated = true;
-    return known;
-  }
-  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved.front()));
+  PaidFlow flow(ledger, log, clock, "a question failed",
+                ledger.reserve_together(with_searches(request, plan)));
+  if (flow.known(0)) return stored_answer(flow, flow.run(0, {}).answer, true);
   const plan::Plan asked = plan;
-  plan::Findings findings;
-  std::vector<data::GroupedAggregate> exact;
-  try {
-    Searcher searcher(policy_, aggregate, ledger, bits);
-    findings = find_first(plan, searcher, ledger, reservation, std::span(reserved).subspan(1));
-    if (!plan.automatic.empty() && !(reservation.event() == plan.event)) {
-      plan = plan_found({sql, policy_, options}, findings, ledger, reservation);
-    }
-    reservation.touch();
-    exact = read_exact(aggregate, engine_request(plan, hash_key), ledger, reservation);
-  } catch (const Error&) {
-    clock.wait();
-    throw;
+  const plan::Findings findings = run_searches(plan, policy_, aggregate, bits, flow);
+  if (!plan.automatic.empty() && !(flow.event(0) == plan.event)) {
+    plan = plan_found(asked, policy_, findings, flow);
   }
-  const std::int64_t entry = reservation.entry();
-  release::ReleasedGroups released = release::release_groups(
-      std::move(reservation), std::move(exact), plan.noises, public_keys, policy_.neighbors, bits);
-  if (plan.consistent) plan::make_consistent(plan, released.sets);
-  Answer answer = make_answer(plan, asked, policy_, released.sets);
-  answer.found = found_in(asked, findings);
-  answer.entry = entry;
-  answer.key = key;
-  const ledger::StoredAnswer stored = ledger.settle(std::move(released.spent), to_json(answer));
-  clock.wait();
-  return answer_from_json(stored.answer);
+  const ledger::StoredAnswer stored = flow.run(0, [&](privacy::Reservation&& reservation) {
+    std::vector<data::GroupedAggregate> exact = aggregate(engine_request(plan, hash_key));
+    const std::int64_t entry = reservation.entry();
+    release::ReleasedGroups released =
+        release::release_groups(std::move(reservation), std::move(exact), plan.noises, public_keys,
+                                policy_.neighbors, bits);
+    if (plan.consistent) plan::make_consistent(plan, released.sets);
+    Answer answer = make_answer(plan, asked, policy_, released.sets);
+    answer.found = found_in(asked, findings);
+    answer.entry = entry;
+    answer.key = request.key;
+    return PaidWork{std::move(released.spent), to_json(answer)};
+  });
+  return stored_answer(flow, stored.answer, false);
 }
 
 BudgetReport Session::budget() const {
@@ -325,9 +334,11 @@ BudgetReport Session::budget() const {
   report.unit = policy_.unit_in_words();
   report.neighbors = policy_.neighbors;
   report.total = policy_budget(std::nullopt);
+  std::optional<privacy::Odometer> odometer;
   if (auto ledger = existing_ledger(report.ledger, ledger_options_)) {
     if (const auto account = ledger->account(policy_.lineage)) {
       report.opened = true;
+      odometer = odometer_of(account->budget);
       report.total = privacy::smaller(account->budget, policy_budget(account));
       report.spent = ledger->total(policy_.lineage);
       report.repriced = ledger->repriced_total(policy_.lineage);
@@ -344,12 +355,7 @@ BudgetReport Session::budget() const {
   }
   report.epsilon_spent = privacy::epsilon_spent_up(report.total, report.spent);
   report.epsilon_left = privacy::epsilon_left_down(report.total, report.spent);
-  const bool pure = report.spent.epsilon_units && report.spent.delta_units == 0 &&
-                    numeric::decimal_from_units(*report.spent.epsilon_units,
-                                                privacy::kEpsilonDecimals) <= report.epsilon_spent;
-  report.statement = "all answers so far, together, are " +
-                     privacy_statement(report.epsilon_spent, pure ? 0 : report.total.delta.value(),
-                                       report.unit, report.neighbors);
+  state_guarantee(report, odometer);
   return report;
 }
 
@@ -362,6 +368,20 @@ privacy::Certified certified_total(const BudgetReport& report) {
                                                 : spend.event);
   }
   return privacy::Profile(plan, report.neighbors).epsilon(report.total.delta);
+}
+
+std::vector<ledger::Failure> Session::failures() const {
+  const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  if (!ledger || !ledger->account(policy_.lineage)) return {};
+  return ledger->failures(policy_.lineage);
+}
+
+void Session::reopen(const std::string& note) {
+  auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  if (!ledger) {
+    throw Error(ErrorCode::not_found, "nothing was asked yet, so there is nothing to reopen");
+  }
+  ledger->reopen(policy_.lineage, note);
 }
 
 void Session::accept_policy_budget() {

@@ -1,5 +1,7 @@
 // Session::synthesize: reserve -> count -> measure and choose -> settle.
 #include "session/answer_clock.hpp"
+#include "session/paid_flow.hpp"
+#include "session/request_identity.hpp"
 #include "session/synthesis_json.hpp"
 
 #include <shoal/base/digest.hpp>
@@ -21,6 +23,7 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -28,20 +31,6 @@ namespace shoal::session {
 namespace {
 
 using data::AttributeSet;
-
-constexpr const char* kFailed =
-    "the table could not be synthesised; what it cost is spent, and the reason is in the data "
-    "owner's log";
-
-std::string synthesis_digest(const SynthesisPlan& plan, const catalog::Policy& policy) {
-  FieldBytes fields;
-  fields.add("synthesize").add(to_json(plan, policy)).add(policy.digest);
-  for (const synth::DomainColumn& column : plan.domain) {
-    fields.add(column.name).add(format_number(column.bounds.lower));
-    fields.add(format_number(column.bounds.upper)).add(std::to_string(column.bins));
-  }
-  return to_hex(sha256(fields.bytes()));
-}
 
 int threads_of(const catalog::Policy& policy) {
   if (policy.engine.threads > 0) return policy.engine.threads;
@@ -100,16 +89,20 @@ UniverseQueries universe_queries(const SynthesisPlan& plan) {
   return all;
 }
 
-// Runs a method with the curator it asks for. Whatever happens, the right to settle is left in
-// `spent`.
+// What a method gave, and the right to settle it.
+struct Synthesised {
+  synth::Synthesis synthesis;
+  privacy::SpentReservation spent;
+};
+
+// Runs a method with the curator it asks for.
 class Run {
  public:
   Run(const SynthesisPlan& plan, const catalog::Policy& policy, const synth::Progress& progress,
       random::BitSource& bits)
       : plan_(plan), policy_(policy), progress_(progress), bits_(bits) {}
 
-  synth::Synthesis marginals(privacy::Reservation&& reservation, data::CodedTable&& table,
-                             std::optional<privacy::SpentReservation>& spent) {
+  Synthesised marginals(privacy::Reservation&& reservation, data::CodedTable&& table) {
     const int threads = threads_of(policy_);
     release::MarginalCurator curator(std::move(reservation), std::move(table),
                                      {1, policy_.neighbors}, threads, bits_);
@@ -117,50 +110,33 @@ class Run {
     options.max_model_cells = plan_.max_model_cells;
     options.threads = threads;
     options.progress = progress_;
-    return finishing(curator, spent, [&] {
-      if (plan_.check_share > 0) {
-        curator.prepay_distances(static_cast<std::int64_t>(plan_.workload.size()),
-                                 plan_.check_sigma);
-      }
-      synth::Synthesis result = plan_.method == SynthesisMethod::mst ? synth::mst(curator, options)
-                                : plan_.method == SynthesisMethod::aim
-                                    ? synth::aim(curator, plan_.workload, options)
-                                    : synth::graded(curator, plan_.workload, options);
-      if (plan_.check_share > 0) {
-        result.errors = synth::measure_errors(curator, result.model, plan_.workload,
-                                              plan_.check_sigma, threads);
-      }
-      return result;
-    });
+    if (plan_.check_share > 0) {
+      curator.prepay_distances(static_cast<std::int64_t>(plan_.workload.size()),
+                               plan_.check_sigma);
+    }
+    synth::Synthesis result = plan_.method == SynthesisMethod::mst ? synth::mst(curator, options)
+                              : plan_.method == SynthesisMethod::aim
+                                  ? synth::aim(curator, plan_.workload, options)
+                                  : synth::graded(curator, plan_.workload, options);
+    if (plan_.check_share > 0) {
+      result.errors = synth::measure_errors(curator, result.model, plan_.workload,
+                                            plan_.check_sigma, threads);
+    }
+    return {std::move(result), std::move(curator).finish()};
   }
 
-  synth::Synthesis universe(privacy::Reservation&& reservation, data::CodedTable&& table,
-                            std::optional<privacy::SpentReservation>& spent) {
+  Synthesised universe(privacy::Reservation&& reservation, const data::CodedTable& table) {
     const UniverseQueries all = universe_queries(plan_);
     std::vector<std::vector<std::int64_t>> steps;
     for (const synth::LinearQuery& query : all.queries) steps.push_back(query.steps);
     release::HistogramCurator curator(std::move(reservation), table, std::move(steps),
                                       synth::kQuerySteps, bits_);
-    return finishing(curator, spent, [&] {
-      return plan_.method == SynthesisMethod::mwem ? mwem(curator, all) : blr(curator, all);
-    });
+    synth::Synthesis result =
+        plan_.method == SynthesisMethod::mwem ? mwem(curator, all) : blr(curator, all);
+    return {std::move(result), std::move(curator).finish()};
   }
 
  private:
-  template <typename Curator, typename Method>
-  static synth::Synthesis finishing(Curator& curator,
-                                    std::optional<privacy::SpentReservation>& spent,
-                                    Method&& method) {
-    try {
-      synth::Synthesis result = method();
-      spent.emplace(std::move(curator).finish());
-      return result;
-    } catch (...) {
-      spent.emplace(std::move(curator).finish());
-      throw;
-    }
-  }
-
   synth::Synthesis mwem(release::HistogramCurator& curator, const UniverseQueries& all) {
     const synth::MwemResult found =
         synth::mwem(curator, all.queries, plan_.rounds, plan_.epsilon, progress_);
@@ -224,51 +200,45 @@ SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string 
 SyntheticTable Session::synthesize(const SynthesisOptions& options, std::string key,
                                    const synth::Progress& progress, random::BitSource& bits) {
   const AnswerClock clock(policy_.query.time_steps);
-  SynthesisPlan plan = explain_synthesis(options);
-  const std::string digest = synthesis_digest(plan, policy_);
-  check_key(key);
-  if (key.empty()) key = "same-" + digest;
+  return synthesize_at(clock, explain_synthesis(options), std::move(key), progress, bits);
+}
+
+SyntheticTable Session::synthesize(SynthesisPlan plan, std::string key,
+                                   const synth::Progress& progress) {
+  const AnswerClock clock(policy_.query.time_steps);
+  random::SecureSource bits;
+  return synthesize_at(clock, std::move(plan), std::move(key), progress, bits);
+}
+
+SyntheticTable Session::synthesize_at(const AnswerClock& clock, SynthesisPlan plan,
+                                      std::string key, const synth::Progress& progress,
+                                      random::BitSource& bits) {
+  ledger::Request request = request_of(
+      identity_of(plan, policy_), std::move(key),
+      fmt::format("synthesize {} with {}", printable(plan.table, 200), to_string(plan.method)),
+      plan.event);
   const std::array tables = {policy_.find_table(plan.table, true)};
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
-  engine::CodeRequest request{
+  engine::CodeRequest codes{
       plan.domain,
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
       {bits.next_u64(), bits.next_u64()}};
-  if (plan.explicit_universe()) request.rows = static_cast<std::size_t>(plan.public_rows);
+  if (plan.explicit_universe()) codes.rows = static_cast<std::size_t>(plan.public_rows);
   ledger::Ledger ledger = open_ledger(tables);
-  auto reserved = ledger.reserve(
-      {policy_.lineage, key, digest,
-       fmt::format("synthesize {} with {}", printable(plan.table, 200), to_string(plan.method)),
-       policy_.digest, policy_budget(ledger.account(policy_.lineage)), plan.event});
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
-    return released(std::move(plan), policy_, engine->column_order(), stored->answer);
-  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
-
-  reservation.touch();
+  request.budget = policy_budget(ledger.account(policy_.lineage));
   const OwnerLog log(policy_.owner_log());
-  std::optional<privacy::SpentReservation> spent;
-  std::string answer;
-  try {
-    std::optional<data::CodedTable> table;
-    try {
-      table.emplace(engine->coded_rows(request, log));
-    } catch (...) {
-      spent.emplace(std::move(reservation).spend());
-      throw;
-    }
+  std::vector<ledger::Reserved> reserved;
+  reserved.push_back(ledger.reserve(request));
+  PaidFlow flow(ledger, log, clock, "a synthesis failed", std::move(reserved));
+  const ledger::StoredAnswer stored = flow.run(0, [&](privacy::Reservation&& reservation) {
+    data::CodedTable table = engine->coded_rows(codes, log);
     Run run(plan, policy_, progress, bits);
-    answer = stored_synthesis(
-        plan.explicit_universe() ? run.universe(std::move(reservation), *std::move(table), spent)
-                                 : run.marginals(std::move(reservation), *std::move(table), spent));
-  } catch (const std::exception& failure) {
-    log.write("synthesis failed", failure.what());
-    // Without it the entry stays reserved, which is spent too.
-    if (spent) ledger.settle(*std::move(spent), failure_json(kFailed));
-    clock.wait();
-    throw Error(ErrorCode::internal, kFailed);
-  }
-  const ledger::StoredAnswer stored = ledger.settle(*std::move(spent), answer);
-  clock.wait();
+    Synthesised done = plan.explicit_universe()
+                           ? run.universe(std::move(reservation), table)
+                           : run.marginals(std::move(reservation), std::move(table));
+    return PaidWork{std::move(done.spent), stored_synthesis(done.synthesis)};
+  });
+  flow.finish();
   return released(std::move(plan), policy_, engine->column_order(), stored.answer);
 }
 

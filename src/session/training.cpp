@@ -1,8 +1,8 @@
-// Session::train: reserve -> read -> fit -> settle.
+// Session::train: what the paid flow does for a model.
 #include "session/answer_clock.hpp"
-#include "session/gradient_plan.hpp"
+#include "session/paid_flow.hpp"
+#include "session/request_identity.hpp"
 
-#include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
@@ -14,23 +14,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace shoal::session {
 namespace {
-
-constexpr const char* kFailed =
-    "the model could not be trained; what it cost is spent, and the reason is in the data owner's "
-    "log";
-
-std::string training_digest(const TrainingPlan& plan, const catalog::Policy& policy) {
-  FieldBytes fields;
-  fields.add("train").add(plan.table).add(plan.model);
-  fields.add(learn::to_json(plan.pipeline)).add(learn::to_json(plan.target));
-  fields.add(describe(plan, policy)).add(privacy::to_json(plan.event)).add(policy.digest);
-  fields.add(exact_parameters(plan.problem, plan.method));
-  return to_hex(sha256(fields.bytes()));
-}
 
 double l2_of(const learn::Method& method) {
   return std::visit(
@@ -110,54 +99,47 @@ learn::Model Session::train(const TrainOptions& options, std::string key,
 learn::Model Session::train(const TrainOptions& options, std::string key,
                             const learn::FitOptions& fit_options, random::BitSource& bits) {
   const AnswerClock clock(policy_.query.time_steps);
-  const TrainingPlan plan = explain_training(options);
-  const std::string digest = training_digest(plan, policy_);
-  check_key(key);
-  if (key.empty()) key = "same-" + digest;
+  return train_at(clock, explain_training(options), std::move(key), fit_options, bits);
+}
+
+learn::Model Session::train(const TrainingPlan& plan, std::string key,
+                            const learn::FitOptions& fit_options) {
+  const AnswerClock clock(policy_.query.time_steps);
+  random::SecureSource bits;
+  return train_at(clock, plan, std::move(key), fit_options, bits);
+}
+
+learn::Model Session::train_at(const AnswerClock& clock, const TrainingPlan& plan, std::string key,
+                               const learn::FitOptions& fit_options, random::BitSource& bits) {
+  ledger::Request request = request_of(
+      identity_of(plan, policy_), std::move(key),
+      fmt::format("train {} to predict {}", plan.model, printable(plan.target.column, 200)),
+      plan.event);
   const std::array tables = {policy_.find_table(plan.table, true)};
-  if (tables[0]->format == catalog::SourceFormat::postgresql) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("table {} is on a PostgreSQL server, and models are trained on files; "
-                            "export it and run shoal import",
-                            plan.table));
-  }
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
-  const engine::RowRequest request{
+  const engine::RowRequest rows{
       learn::column_requests(plan.pipeline, plan.target),
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
       {bits.next_u64(), bits.next_u64()}};
   ledger::Ledger ledger = open_ledger(tables);
-  auto reserved = ledger.reserve(
-      {policy_.lineage, key, digest,
-       fmt::format("train {} to predict {}", plan.model, printable(plan.target.column, 200)),
-       policy_.digest, policy_budget(ledger.account(policy_.lineage)), plan.event});
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&reserved))
-    return stored_model(stored->answer);
-  privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(reserved));
-
-  reservation.touch();
+  request.budget = policy_budget(ledger.account(policy_.lineage));
   const OwnerLog log(policy_.owner_log());
-  std::optional<learn::TrainingRows> rows;
-  const auto failed = [&](privacy::SpentReservation&& spent, const std::string& why) {
-    log.write("training failed", why);
-    ledger.settle(std::move(spent), failure_json(kFailed));
-    clock.wait();
-    throw Error(ErrorCode::internal, kFailed);
-  };
-  try {
+  std::vector<ledger::Reserved> reserved;
+  reserved.push_back(ledger.reserve(request));
+  PaidFlow flow(ledger, log, clock, "a training failed", std::move(reserved));
+  const ledger::StoredAnswer stored = flow.run(0, [&](privacy::Reservation&& reservation) {
     // The other half is the engine's while it reads.
-    rows.emplace(learn::training_rows(engine->table_rows(request, log), plan.pipeline, plan.target,
-                                      engine->memory() / 2));
-  } catch (const std::exception& failure) {
-    failed(std::move(reservation).spend(), failure.what());
-  }
-  Trained trained = fit_plan(plan, *std::move(rows), std::move(reservation), bits, fit_options);
-  learn::Fitted& fitted = trained.fitted;
-  if (fitted.weights.empty()) failed(std::move(fitted.spent), fitted.failure);
-  learn::Model model = model_of(plan, *trained.method, policy_, std::move(fitted.weights));
-  model.held_out = trained.held_out;
-  const ledger::StoredAnswer stored = ledger.settle(std::move(fitted.spent), learn::to_json(model));
-  clock.wait();
+    learn::TrainingRows training = learn::training_rows(
+        engine->table_rows(rows, log), plan.pipeline, plan.target, engine->memory() / 2);
+    Trained trained =
+        fit_plan(plan, std::move(training), std::move(reservation), bits, fit_options);
+    learn::Fitted& fitted = trained.fitted;
+    if (fitted.weights.empty()) throw std::runtime_error(fitted.failure);
+    learn::Model model = model_of(plan, *trained.method, policy_, std::move(fitted.weights));
+    model.held_out = trained.held_out;
+    return PaidWork{std::move(fitted.spent), learn::to_json(model)};
+  });
+  flow.finish();
   return stored_model(stored.answer);
 }
 

@@ -35,6 +35,13 @@ class Adaptive : public testing::Test {
     write("data.csv", data);
     write("ones.csv", predictions);
   }
+  // The policy of those rows: data.toml.
+  void write_policy(double total) {
+    const Ran made = shell("shoal init data.csv --neighbors replace_one --delta 0 --epsilon " +
+                           std::to_string(total));
+    EXPECT_EQ(made.status, 0) << made.errors;
+    shell("sed -i 's/# bounds = .0, 100./bounds = [-1, 1]/' data.toml");
+  }
   Ran shell(const std::string& line) { return test::run_shell(folder_.path(), line); }
   Json json(const std::string& line) {
     const Ran ran = shell(line + " --format json");
@@ -152,8 +159,9 @@ TEST_F(Adaptive, WatchGoesOnWhereItStopped) {
 
 TEST_F(Adaptive, HoldoutAnswersAndCounts) {
   write_rows(4000, 2400);
+  write_policy(4);
   const Json made = json(
-      "shoal holdout create h.state --data data.csv --questions 50 "
+      "shoal holdout create h.state --policy data.toml --questions 50 "
       "--disagreements 2 --epsilon 4");
   EXPECT_EQ(made["rows"], 4000);
   EXPECT_EQ(made["questions_left"], 50);
@@ -168,8 +176,10 @@ TEST_F(Adaptive, HoldoutAnswersAndCounts) {
   const Json other = json("shoal holdout ask h.state --train-value 0.95 --marginal y=1");
   EXPECT_EQ(other["agrees"], false);
   EXPECT_NEAR(other["value"].get<double>(), 0.6, 0.05);
+  // x is 0.5 where y is 1, and y is 0, the middle of its bounds, elsewhere: (1 + 0.3) / 2.
   const Json third = json("shoal holdout ask h.state --train-value 0.1 --correlation x y");
   EXPECT_EQ(third["agrees"], false);
+  EXPECT_NEAR(third["value"].get<double>(), 0.65, 0.05);
   const Json status = json("shoal holdout status h.state");
   EXPECT_EQ(status["asked"], 3);
   EXPECT_EQ(status["disagreements_left"], 0);
@@ -180,23 +190,20 @@ TEST_F(Adaptive, HoldoutAnswersAndCounts) {
 
 TEST_F(Adaptive, HoldoutRefusesBadQuestionsForFree) {
   write_rows(1000, 500);
+  write_policy(1);
   write("short.csv", "p\n1\n0\n");
-  json("shoal holdout create h.state --data data.csv --questions 5 --epsilon 1");
+  json("shoal holdout create h.state --policy data.toml --questions 5 --epsilon 1");
   const std::string ask = "shoal holdout ask h.state --train-value ";
   expect_error(ask + "0.5 --predictions short.csv --label y", ErrorCode::invalid_argument, "rows");
   expect_error(ask + "0.5 --values short.csv", ErrorCode::invalid_argument, "1000 rows");
   expect_error(ask + "1.5 --marginal y=1", ErrorCode::invalid_argument, "training value");
   expect_error(ask + "0.5", ErrorCode::invalid_argument, "say what is asked");
   expect_error(ask + "0.5 --marginal z=1", ErrorCode::not_found, "no column");
-  expect_error("shoal holdout create h.state --data data.csv --questions 5 --epsilon 1",
+  expect_error(ask + "0.5 --marginal y=one", ErrorCode::invalid_argument, "is no number");
+  expect_error("shoal holdout create h.state --policy data.toml --questions 5 --epsilon 1",
                ErrorCode::conflict, "exists");
-  expect_error("shoal holdout create i.state --data data.csv --questions 5 --epsilon 1",
+  expect_error("shoal holdout create i.state --policy data.toml --questions 5 --epsilon 1",
                ErrorCode::budget_exceeded, "budget");
-  // Another budget for the same data, although it has one.
-  expect_error(
-      "shoal holdout create i.state --data data.csv --questions 5 --epsilon 1 "
-      "--lineage fresh",
-      ErrorCode::conflict, "budget");
   EXPECT_EQ(json("shoal holdout status h.state")["asked"], 0);
   // Resumed twice: a copy of the state before a question is refused after it.
   shell("cp h.state copy.state");
@@ -205,10 +212,37 @@ TEST_F(Adaptive, HoldoutRefusesBadQuestionsForFree) {
                "already");
 }
 
-TEST_F(Adaptive, HoldoutOfAPolicySharesItsTotal) {
+// Products are of values scaled from public bounds; without bounds nothing can be promised.
+TEST_F(Adaptive, ACorrelationNeedsPublicBounds) {
   write_rows(1000, 500);
   EXPECT_EQ(shell("shoal init data.csv --neighbors replace_one --epsilon 1 --delta 0").status, 0);
-  shell("sed -i 's/^x = .*/x = { type = \"real\", bounds = [-1, 1] }/' data.toml");
+  json("shoal holdout create h.state --policy data.toml --questions 5 --epsilon 1");
+  expect_error("shoal holdout ask h.state --train-value 0.5 --correlation x y",
+               ErrorCode::invalid_argument, "has no public bounds");
+}
+
+// Fields that no reader expects are rows like any other.
+TEST_F(Adaptive, AnOddRowOfAHoldoutChangesNoMessage) {
+  const std::string ask = "shoal holdout ask h.state --train-value 0.5 --marginal y=1";
+  std::string messages[2];
+  for (int odd = 0; odd < 2; ++odd) {
+    std::string data = "x,y\n";
+    for (int i = 0; i < 2000; ++i) data += i % 2 == 0 ? "0.5,1\n" : "-0.5,0\n";
+    data += odd == 1 ? "\"never closed,1\n" : "0.5,1\n";
+    shell("rm -rf h.state data.*");
+    write("data.csv", data);
+    write_policy(1);
+    json("shoal holdout create h.state --policy data.toml --questions 5 --epsilon 1");
+    const Ran ran = shell(ask);
+    EXPECT_EQ(ran.status, 0) << ran.errors;
+    messages[odd] = ran.errors;
+  }
+  EXPECT_EQ(messages[0], messages[1]);
+}
+
+TEST_F(Adaptive, HoldoutOfAPolicySharesItsTotal) {
+  write_rows(1000, 500);
+  write_policy(1);
   const std::string create =
       "shoal holdout create h.state --policy data.toml --table data "
       "--questions 5 --epsilon ";
@@ -224,12 +258,15 @@ TEST_F(Adaptive, HoldoutOfAPolicySharesItsTotal) {
       ErrorCode::not_found, "no table");
   expect_error("shoal holdout create i.state --questions 5 --epsilon 0.1",
                ErrorCode::invalid_argument, "--policy");
+  expect_error("shoal holdout create i.state --data data.csv --questions 5 --epsilon 0.1",
+               ErrorCode::invalid_argument, "--policy");
 }
 
 TEST_F(Adaptive, LeaderboardShowsWhatImproved) {
   write_rows(2000, 1500);
+  write_policy(4);
   json(
-      "shoal leaderboard create b.state --data data.csv --submissions 20 --epsilon 4 "
+      "shoal leaderboard create b.state --policy data.toml --submissions 20 --epsilon 4 "
       "--step 0.05 --improvements 3");
   const Json first =
       json("shoal leaderboard submit b.state --predictions ones.csv --label y --name one");
@@ -243,8 +280,7 @@ TEST_F(Adaptive, LeaderboardShowsWhatImproved) {
   EXPECT_EQ(shown["submissions_left"], 18);
   EXPECT_EQ(shown["private"], true);
   // Without an epsilon it has no noise, and says so.
-  shell("cp data.csv open.csv");
-  json("shoal leaderboard create c.state --data open.csv --submissions 20");
+  json("shoal leaderboard create c.state --policy data.toml --submissions 20");
   EXPECT_NE(shell("shoal leaderboard show c.state").output.find("not protected"),
             std::string::npos);
 }

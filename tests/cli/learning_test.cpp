@@ -92,7 +92,12 @@ TEST_F(Learning, AHoldoutAndALeaderboardMeasureAModel) {
   const std::string measured = shell("shoal evaluate model.json held.csv").output;
   const double accuracy = std::stod(measured.substr(measured.find("accuracy") + 8)) / 100;
 
-  const Ran made = shell("shoal holdout create h.state --data held.csv --questions 20 --epsilon 8");
+  const auto policy = [&](const std::string& name) {
+    EXPECT_EQ(shell("shoal init " + name + ".csv --neighbors replace_one --epsilon 8").status, 0);
+  };
+  policy("held");
+  const Ran made =
+      shell("shoal holdout create h.state --policy held.toml --questions 20 --epsilon 8");
   ASSERT_EQ(made.status, 0) << made.errors;
   const auto ask = [&](double value) {
     const Ran asked = shell("shoal holdout ask h.state --model model.json --format json " +
@@ -106,7 +111,9 @@ TEST_F(Learning, AHoldoutAndALeaderboardMeasureAModel) {
   EXPECT_NEAR(own["value"].get<double>(), accuracy, 0.03);
 
   write("board.csv", people(3));
-  ASSERT_EQ(shell("shoal leaderboard create b.state --data board.csv --submissions 9").status, 0);
+  policy("board");
+  ASSERT_EQ(shell("shoal leaderboard create b.state --policy board.toml --submissions 9").status,
+            0);
   const Ran shown =
       shell("shoal leaderboard submit b.state --model model.json --name m --format json");
   ASSERT_EQ(shown.status, 0) << shown.errors;

@@ -2,6 +2,7 @@
 // out.
 #pragma once
 
+#include "support/touch.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -32,7 +33,7 @@ class CuratorTest : public testing::Test {
     request.budget = {Epsilon(1000), Delta(1e-3)};
     request.event = event;
     privacy::Reservation reservation = test::reserve(ledger_, request);
-    reservation.touch();
+    test::touch(reservation);
     return reservation;
   }
 

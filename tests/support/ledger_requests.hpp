@@ -1,6 +1,7 @@
 // Short ways to ask a ledger for things, and to say which error is expected.
 #pragma once
 
+#include "support/touch.hpp"
 #include <shoal/base/error.hpp>
 #include <shoal/ledger/ledger.hpp>
 #include <shoal/numeric/units.hpp>
@@ -36,7 +37,7 @@ inline privacy::Reservation reserve(ledger::Ledger& ledger, const ledger::Reques
 
 inline ledger::StoredAnswer settle(ledger::Ledger& ledger, privacy::Reservation&& reservation,
                                    std::string_view answer) {
-  reservation.touch();
+  test::touch(reservation);
   return ledger.settle(std::move(reservation).spend(), answer);
 }
 

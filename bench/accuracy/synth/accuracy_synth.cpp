@@ -14,6 +14,7 @@
 // The table has a header and codes; the domain maps each column to its size. The error is the mean,
 // over all marginals of `ways` columns, of the L1 distance of the normalised tables, not halved,
 // computed from synthetic records.
+#include "support/touch.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
@@ -162,7 +163,7 @@ int main(int argc, char** argv) {
           privacy::event::Zcdp{privacy::rho_within(Epsilon(epsilon), Delta(delta)).value()};
     }
     privacy::Reservation reservation = test::reserve(ledger, request);
-    reservation.touch();
+    test::touch(reservation);
 
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();

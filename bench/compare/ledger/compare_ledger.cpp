@@ -90,7 +90,6 @@ class ShoalLedger {
     auto reserved = ledger_.reserve({"bench", key, std::string(64, 'd'), std::string(80, 'q'),
                                      std::string(64, 'p'), budget_, event_});
     auto reservation = std::get<privacy::Reservation>(std::move(reserved));
-    reservation.touch();
     ledger_.settle(std::move(reservation).spend(), std::string(kAnswerBytes, 'a'));
   }
 

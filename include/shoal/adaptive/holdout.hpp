@@ -98,6 +98,10 @@ class Holdout {
   // The same with the sum of grid values over the holdout's rows.
   HoldoutAnswer ask_sum(double training_value, Int128 sum);
 
+  // Throws what ask() would throw for this training value, by public facts: for whoever must know
+  // it before rows are read.
+  void require_open(double training_value) const;
+
   const HoldoutPlan& plan() const { return plan_; }
   std::int64_t questions_left() const;
   std::int64_t disagreements_left() const { return watch_.hits_left(); }

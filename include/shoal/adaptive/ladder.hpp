@@ -64,6 +64,9 @@ class Ladder {
   // is not that of the rows; budget_exceeded if submissions or improvements are used up.
   LadderStanding submit(std::span<const double> losses);
 
+  // Throws budget_exceeded if submit() would, before rows are read.
+  void require_open() const;
+
   LadderStanding standing() const;
   const LadderPlan& plan() const { return plan_; }
   std::int64_t submissions_left() const;

@@ -99,6 +99,8 @@ struct Policy {
   Delta delta{0};
   std::optional<Delta> failures;  // the part of delta for what can fail; none: failures_share()
   std::optional<Epsilon> max_epsilon_per_query;
+  // So many failures after private data was read close the data set until its owner has looked.
+  int max_failures = 1;
   long long min_units = 1;  // groups of fewer units are never shown
   QueryDefaults query;
   std::filesystem::path ledger;  // as written: a file, or "postgresql:<schema>"

@@ -21,6 +21,7 @@
 namespace shoal::plan {
 
 enum class NoiseChoice { automatic, laplace, gaussian };
+std::string_view to_string(NoiseChoice choice);
 
 // What the asker says beside the query. OPTIONS in the text goes before it, the policy's defaults
 // stand behind it.
@@ -152,6 +153,15 @@ struct Automatic {
   std::optional<Found> found = std::nullopt;
 };
 
+// What a question may cost, as its text, the asker and the policy's defaults say together.
+struct AskedCost {
+  double epsilon = 0;
+  std::optional<double> delta = std::nullopt;
+  double confidence = 0;
+  NoiseChoice noise = NoiseChoice::automatic;
+  bool operator==(const AskedCost&) const = default;
+};
+
 // How released numbers become the answer's columns: expressions, HAVING, ORDER BY, LIMIT.
 struct Presentation;
 
@@ -179,7 +189,10 @@ struct Plan {
   Confidence confidence{0.95};
   privacy::Event event = privacy::event::Compose{};
   privacy::Charge charge;
-  std::string canonical;      // the query as a tree prints: what makes two questions the same
+  std::string sql;        // as it was asked
+  QueryOptions options;   // as they were given beside it
+  std::string canonical;  // the query as a tree prints, whatever its spaces and letters
+  AskedCost asked;
   bool explain_only = false;  // EXPLAIN PRIVACY
   // What is, or was, looked for. While something is not found yet, aggregates that rest on it have
   // neither bounds nor expected errors, and event and charge are amounts: those of the searches,

@@ -1,6 +1,9 @@
 // The reservation: proof, in the type system, that the ledger has a spend on disk. Only the ledger
 // makes one and it cannot be copied; release_groups() consumes it. Dropped unused it stays spent,
 // which is the safe side.
+//
+// Only the session's paid flow can mark one as touched, and so let private data be read under it:
+// whatever happens after that is settled there (src/session/paid_flow.hpp).
 #pragma once
 
 #include <shoal/base/neighbors.hpp>
@@ -13,10 +16,14 @@
 namespace shoal::ledger {
 class Ledger;
 }
+namespace shoal::session {
+class TouchKey;
+}
 
 namespace shoal::privacy {
 
-// What is left of a reservation once noise was drawn for it: the right to settle that entry once.
+// What is left of a reservation once noise was drawn for it: the right to settle that entry. The
+// ledger settles an entry once, whoever comes first.
 class SpentReservation {
  public:
   SpentReservation(SpentReservation&&) = default;
@@ -49,19 +56,24 @@ class Reservation {
   Neighbors neighbors() const { return neighbors_; }
   bool touched() const { return touched_; }
 
-  // Called before the first read of private data: from here on it is spent, whatever happens.
-  void touch() { touched_ = true; }
-
   // Gives up the reservation for the right to settle it. For release_groups() alone.
   SpentReservation spend() && { return SpentReservation(entry_, std::move(holder_)); }
 
  private:
   friend class ::shoal::ledger::Ledger;
+  friend class ::shoal::session::TouchKey;
   Reservation(std::int64_t entry, std::string holder, Event event, Neighbors neighbors)
       : entry_(entry),
         holder_(std::move(holder)),
         event_(std::move(event)),
         neighbors_(neighbors) {}
+
+  // Before the first read of private data: from here on it is spent, whatever happens. Gives the
+  // right to settle the entry as failed, wherever the reservation is by then.
+  SpentReservation touch() {
+    touched_ = true;
+    return SpentReservation(entry_, holder_);
+  }
 
   std::int64_t entry_;
   std::string holder_;

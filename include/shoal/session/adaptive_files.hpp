@@ -1,9 +1,10 @@
 // Holdouts, leaderboards and watched streams in files: each a guarded state (guarded_state.hpp),
 // paid for in a ledger when it is made, asked in turns.
 //
-// The doors read the rows; what comes here are values of a question on each private row, in the
-// order of the data. Nothing is returned before the turn is durable. Errors before the turn's end
-// cost nothing and do not depend on private values.
+// Holdouts and leaderboards are about a table of a policy, whose engine reads the rows: the policy
+// protects rows under replace_one, so their number is public. What is wrong with a question is
+// refused before its turn, by public facts alone; a turn that fails after that is a failure like
+// any other (src/session/paid_flow.hpp). Nothing is returned before the turn is durable.
 #pragma once
 
 #include <shoal/adaptive/holdout.hpp>
@@ -12,11 +13,11 @@
 #include <shoal/mechanism/threshold_watch.hpp>
 #include <shoal/privacy/filter.hpp>
 #include <shoal/random/secure_source.hpp>
+#include <shoal/session/row_question.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -39,14 +40,15 @@ StatePayment file_payment(const std::filesystem::path& data, const std::filesyst
                           const std::string& lineage, const privacy::Budget& budget,
                           const std::filesystem::path& new_ledger);
 
-// Of a table of a policy: its ledger, lineage and total, and the file of its rows. Throws
-// not_found, and unsupported unless the policy protects rows under replace_one and the table is a
-// CSV.
-StatePayment policy_payment(const std::filesystem::path& policy, const std::string& table);
+// What a state is about: a table of a policy.
+struct StateData {
+  std::filesystem::path policy;
+  std::string table = {};  // empty: the policy's only private one
+};
 
 struct HoldoutStatus {
   adaptive::HoldoutPlan plan;
-  std::filesystem::path data;
+  StateData data;
   std::int64_t asked = 0;
   std::int64_t questions_left = 0;
   std::int64_t disagreements_left = 0;
@@ -55,17 +57,23 @@ struct HoldoutStatus {
   double epsilon = 0;         // of all answers together
 };
 
-// About the payment's data.
-HoldoutStatus create_holdout(const std::filesystem::path& file, const adaptive::HoldoutGoal& goal,
-                             const StatePayment& payment);
+// Paid from the policy's total. The goal's rows are those of the table. Throws not_found, and
+// unsupported unless the policy protects rows under replace_one and the table is a file.
+HoldoutStatus create_holdout(const std::filesystem::path& file, adaptive::HoldoutGoal goal,
+                             const StateData& data);
 HoldoutStatus holdout_status(const std::filesystem::path& file);
 
 struct HoldoutReply {
   adaptive::HoldoutAnswer answer;
   HoldoutStatus status;
 };
+// Free: the state was paid for. Throws invalid_argument, not_found and budget_exceeded (exhausted),
+// which take no turn.
 HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
-                         std::span<const double> values);
+                         const RowQuestion& question);
+// The same with the bits given: for tests.
+HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
+                         const RowQuestion& question, random::BitSource& bits);
 
 struct LeaderboardEntry {
   std::string name;
@@ -75,17 +83,21 @@ struct LeaderboardEntry {
 
 struct Leaderboard {
   adaptive::LadderPlan plan;
-  std::filesystem::path data;
+  StateData data;
   adaptive::LadderStanding standing;
   std::vector<LeaderboardEntry> entries;
   std::int64_t submissions_left = 0;
 };
 
-Leaderboard create_leaderboard(const std::filesystem::path& file, const adaptive::LadderGoal& goal,
-                               const StatePayment& payment);
+// As create_holdout().
+Leaderboard create_leaderboard(const std::filesystem::path& file, adaptive::LadderGoal goal,
+                               const StateData& data);
 Leaderboard read_leaderboard(const std::filesystem::path& file);
+// As ask_holdout(); what is asked is scored by how wrong it is.
 Leaderboard submit(const std::filesystem::path& file, const std::string& name,
-                   std::span<const double> losses);
+                   const RowQuestion& question);
+Leaderboard submit(const std::filesystem::path& file, const std::string& name,
+                   const RowQuestion& question, random::BitSource& bits);
 
 // A watched stream. Answers leave one by one, so for as long as it is open the file says that
 // nothing is left; close() writes what is. A crash between loses what was left, and nothing else.

@@ -11,6 +11,7 @@
 // neither state nor answer. Proof note: src/session/guarded_state.proof.md.
 #pragma once
 
+#include <shoal/base/owner_log.hpp>
 #include <shoal/ledger/ledger.hpp>
 #include <shoal/privacy/event.hpp>
 #include <shoal/privacy/filter.hpp>
@@ -21,6 +22,8 @@
 #include <string>
 
 namespace shoal::session {
+
+class AnswerClock;
 
 struct NewState {
   std::filesystem::path file;    // must not exist
@@ -57,7 +60,8 @@ class StateTurn {
  public:
   // Takes the turn. Throws conflict if this state was used already (a copy, or an old file put
   // back), unavailable if somebody is using it.
-  StateTurn(const std::filesystem::path& file, const std::string& kind);
+  // So many failures close its data set (ledger::Request::max_failures).
+  StateTurn(const std::filesystem::path& file, const std::string& kind, int max_failures = 1);
   // Without finish() the turn ends with the state unchanged: nothing may have left.
   ~StateTurn();
   StateTurn(const StateTurn&) = delete;
@@ -67,6 +71,10 @@ class StateTurn {
 
   // The turn is over and the next state durable. Only now may what was answered leave.
   void finish(const std::string& next_state);
+
+  // The same for a turn that reads private data: runs the work, which gives the next state, in the
+  // paid flow. If it fails, the turn is over with the state as it was, and settled as a failure.
+  void run(const OwnerLog& log, const AnswerClock& clock, const std::function<std::string()>& work);
 
  private:
   struct Parts;

@@ -21,6 +21,8 @@
 
 namespace shoal::session {
 
+class AnswerClock;
+
 struct BudgetReport {
   std::string name;
   std::string lineage;
@@ -30,7 +32,10 @@ struct BudgetReport {
   privacy::Budget total{Epsilon(0), Delta(0)};
   bool opened = false;  // false: nothing was ever asked
   privacy::Charge spent;
-  double epsilon_spent = 0;  // at the total's delta, rounded up
+  double epsilon_spent = 0;  // at the total's delta, rounded up, at a moment fixed in advance
+  // The same for somebody who stops at a moment of their own choosing, having seen the answers: the
+  // odometer's number. Equal to epsilon_spent where the charges are a plain sum.
+  double epsilon_at_any_time = 0;
   double epsilon_left = 0;   // of one more pure question, rounded down
   privacy::Charge repriced;  // the stored events, priced by this version's accountant
   std::vector<ledger::Spend> spends;
@@ -60,12 +65,17 @@ class Session {
   // The same with the bits given: for tests.
   Answer query(std::string_view sql, const plan::QueryOptions& options, std::string key,
                random::BitSource& bits);
+  // Asks what explain() planned, without planning it again.
+  Answer query(plan::Plan plan, std::string key = "");
 
   // What a training would do and cost: touches neither data nor budget.
   TrainingPlan explain_training(const TrainOptions& options) const;
 
   // Trains a model, once for a key, as query() asks.
   learn::Model train(const TrainOptions& options, std::string key = "",
+                     const learn::FitOptions& fit_options = {});
+  // Trains what explain_training() planned.
+  learn::Model train(const TrainingPlan& plan, std::string key = "",
                      const learn::FitOptions& fit_options = {});
   // The same with the bits given: for tests.
   learn::Model train(const TrainOptions& options, std::string key,
@@ -78,11 +88,21 @@ class Session {
   // again at a retry.
   SyntheticTable synthesize(const SynthesisOptions& options, std::string key = "",
                             const synth::Progress& progress = {});
+  // Synthesises what explain_synthesis() planned.
+  SyntheticTable synthesize(SynthesisPlan plan, std::string key = "",
+                            const synth::Progress& progress = {});
   // The same with the bits given: for tests.
   SyntheticTable synthesize(const SynthesisOptions& options, std::string key,
                             const synth::Progress& progress, random::BitSource& bits);
 
   BudgetReport budget() const;
+
+  // For the owner: the failures since the data set was last reopened, oldest first. So many as the
+  // policy's max_failures close it to everybody.
+  std::vector<ledger::Failure> failures() const;
+  // For the owner, who has looked at them: questions are answered again. The note stays in the
+  // ledger. Throws not_found if nothing was asked yet.
+  void reopen(const std::string& note);
 
   // For the owner: makes the policy's total the ledger's. Throws not_found if nothing was asked
   // yet.
@@ -90,6 +110,16 @@ class Session {
 
  private:
   static void check_key(const std::string& key);
+  Answer query_at(const AnswerClock& clock, plan::Plan plan, std::string key,
+                  random::BitSource& bits);
+  learn::Model train_at(const AnswerClock& clock, const TrainingPlan& plan, std::string key,
+                        const learn::FitOptions& fit_options, random::BitSource& bits);
+  SyntheticTable synthesize_at(const AnswerClock& clock, SynthesisPlan plan, std::string key,
+                               const synth::Progress& progress, random::BitSource& bits);
+  // A request that has yet to be told the account's budget. `identity` is what makes it the same as
+  // another; without a key that is its key, too.
+  ledger::Request request_of(const std::string& identity, std::string key, std::string description,
+                             const privacy::Event& event) const;
   ledger::Ledger open_ledger(std::span<const catalog::Table* const> tables) const;
   privacy::Budget policy_budget(const std::optional<ledger::Account>& account) const;
 

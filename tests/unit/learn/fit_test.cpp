@@ -1,4 +1,5 @@
 #include "learn/methods.hpp"
+#include "support/touch.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
@@ -34,7 +35,7 @@ class Fit : public ::testing::Test {
     request.event = event;
     request.budget = {Epsilon(kMaxEpsilon), Delta(0.5), Delta(0.25)};
     privacy::Reservation reservation = test::reserve(ledger_, request);
-    reservation.touch();
+    test::touch(reservation);
     return reservation;
   }
 

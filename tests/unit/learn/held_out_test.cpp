@@ -1,3 +1,4 @@
+#include "support/touch.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
@@ -25,7 +26,7 @@ class HeldOut : public testing::Test {
     request.event = event;
     request.budget = {Epsilon(1000), Delta(0), Delta(0)};
     privacy::Reservation reservation = test::reserve(ledger_, request);
-    reservation.touch();
+    test::touch(reservation);
     return reservation;
   }
 

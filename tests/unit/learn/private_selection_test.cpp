@@ -1,4 +1,5 @@
 #include "learn/selection_runs.hpp"
+#include "support/touch.hpp"
 #include "support/choice_law.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
@@ -175,7 +176,7 @@ TEST(PrivateSelection, FindsTheBetterCandidateAndPaysTwice) {
     request.event = event;
     request.budget = {Epsilon(100), Delta(0), Delta(0)};
     privacy::Reservation reservation = test::reserve(ledger, request);
-    reservation.touch();
+    test::touch(reservation);
     SeededSource bits(seed);
     const FittedBest best = fit_best(problem, selection, TrainingRows(make_rows({}, 9)),
                                      std::move(reservation), bits, {.threads = 1});
@@ -186,7 +187,7 @@ TEST(PrivateSelection, FindsTheBetterCandidateAndPaysTwice) {
   // Not with a reservation for something else.
   ledger::Request request = test::request_of("other", 1);
   privacy::Reservation other = test::reserve(ledger, request);
-  other.touch();
+  test::touch(other);
   SeededSource bits(1);
   EXPECT_THROW(fit_best(problem, selection, TrainingRows(make_rows({}, 9)), std::move(other), bits),
                Error);

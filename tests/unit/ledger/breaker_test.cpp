@@ -17,7 +17,7 @@ class BreakerTest : public ::testing::Test {
     Request request = request_of(key, 0.5);
     request.max_failures = max_failures;
     privacy::Reservation reservation = reserve(ledger_, request);
-    reservation.touch();
+    test::touch(reservation);
     return ledger_.settle_failure(std::move(reservation).spend(), "it failed");
   }
 
@@ -136,7 +136,7 @@ TEST_F(BreakerTest, AFailureClosesItsReservationOnce) {
   privacy::Reservation mine = reserve(ledger_, request_of("mine", 0.25));
   fail("bad");
   ledger_.reopen(kLineage, "");
-  mine.touch();
+  test::touch(mine);
   const std::int64_t entry = mine.entry();
   EXPECT_EQ(ledger_.settle_failure(std::move(mine).spend(), "it failed").entry, entry);
   ledger_.reopen(kLineage, "");

@@ -180,7 +180,7 @@ TEST_F(Format2Test, GoesOnWithTheNewKinds) {
     Ledger ledger(path());
     // Its process is gone: the reservation is taken over, and fails.
     privacy::Reservation open = reserve(ledger, request("open", privacy::event::Pure{0.25}));
-    open.touch();
+    test::touch(open);
     ledger.settle_failure(std::move(open).spend(), "it failed");
     EXPECT_EQ(code_of([&] {
                 ledger.reserve(request("count", privacy::event::DiscreteLaplace{2, 1, 1}));

@@ -1,6 +1,7 @@
 // The ledger's promises to one process: totals in integers, one answer a key, what was touched
 // stays spent, and an account that cannot change its meaning.
 #include "ledger/store.hpp"
+#include "support/touch.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
@@ -231,7 +232,8 @@ TEST_F(LedgerTest, AnEmptyKeyOrLineageIsRefused) {
 void reserve_and_die(const std::filesystem::path& path, const Request& request) {
   const ChildEnd child = run_in_child([&] {
     Ledger ledger(path);
-    reserve(ledger, request).touch();
+    privacy::Reservation held = reserve(ledger, request);
+    test::touch(held);
     return 0;
   });
   ASSERT_EQ(child.status, 0);
@@ -312,7 +314,7 @@ TEST_F(LedgerTest, CancelGivesBackWhatWasNotTouched) {
 TEST_F(LedgerTest, WhatWasTouchedIsSpent) {
   Ledger ledger = open_with(1);
   auto reservation = reserve(ledger, request_of("key", 0.7));
-  reservation.touch();
+  test::touch(reservation);
   EXPECT_EQ(code_of([&] { ledger.cancel(std::move(reservation)); }), ErrorCode::internal);
   EXPECT_EQ(total_units(ledger), units(0.7));
   EXPECT_EQ(states(ledger), std::vector<std::string>{"reserved"});

@@ -1,5 +1,6 @@
 // The ledger on a PostgreSQL server: the same calls give the same as in a file; who is gone is told
 // by the server; whoever comes in between is waited out, and not without end.
+#include "support/touch.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/postgres_server.hpp"
@@ -101,7 +102,7 @@ TEST_F(PostgresLedger, AHolderLivesAsLongAsItsConnection) {
   EXPECT_EQ(taken.entry(), lost.entry());
   // Whoever was taken over has lost, even with another connection.
   Ledger third(place_);
-  lost.touch();
+  test::touch(lost);
   EXPECT_EQ(code_of([&] { third.settle(std::move(lost).spend(), "late"); }), ErrorCode::conflict);
   EXPECT_EQ(settle(second, std::move(taken), "answer").answer, "answer");
   EXPECT_EQ(std::get<StoredAnswer>(third.reserve(request_of("key", 0.5))).answer, "answer");
@@ -308,7 +309,7 @@ TEST_F(PostgresLedger, BringsFormat2UpToDate) {
   Ledger ledger(place_);
   EXPECT_EQ(ledger.stored(kLineage, "old", "digest")->answer, "found");
   privacy::Reservation bad = reserve(ledger, request_of("bad", 0.25));
-  bad.touch();
+  test::touch(bad);
   ledger.settle_failure(std::move(bad).spend(), "it failed");
   Ledger again(place_);
   EXPECT_TRUE(again.is_closed(kLineage, 1));

@@ -1,5 +1,6 @@
 // Release of grouped sums: every public key gets noise, hidden ones show only by the selection, and
 // nothing comes out that was not reserved as it is.
+#include "support/touch.hpp"
 #include "support/chi_square.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
@@ -68,7 +69,7 @@ class ReleaseGroupsTest : public testing::Test {
 
   privacy::Reservation touched(std::span<const GroupedNoise> noises) {
     privacy::Reservation reservation = reserve(noises);
-    reservation.touch();
+    test::touch(reservation);
     return reservation;
   }
 
@@ -250,7 +251,7 @@ TEST_F(ReleaseGroupsTest, StaysWithinADeclaredAmount) {
     request.budget = budget();
     request.event = privacy::declared({epsilon_units, 0, 0});
     privacy::Reservation reservation = test::reserve(ledger_, request);
-    reservation.touch();
+    test::touch(reservation);
     test::SeededSource bits(3);
     release_groups(std::move(reservation), aggregate({group({"a"}, 5, {7})}), {&noise, 1},
                    {&keys, 1}, Neighbors::add_remove, bits);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <string>
 
 namespace shoal::session {
@@ -437,9 +438,74 @@ TEST_F(SessionTest, WithoutBitsNothingIsSpent) {
 TEST_F(SessionTest, WhenBitsEndBeforeTheNoiseNothingLeavesAndTheSpendStands) {
   FewBits bits(16);
   EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.25), "k", bits); }),
-            ErrorCode::unavailable);
+            ErrorCode::internal);
   EXPECT_NEAR(spent(), 0.25, 1e-9);
-  EXPECT_EQ(Session(policy_path()).budget().spends.at(0).state, "reserved");
+  EXPECT_EQ(Session(policy_path()).budget().spends.at(0).state, "failed");
+}
+
+// One failure closes the data set to every question, old and new, until the owner has looked; the
+// policy can allow more.
+TEST_F(SessionTest, AFailureClosesTheDataSetToEverybody) {
+  const Answer before = Session(policy_path()).query(kCount, epsilon(0.1));
+  FewBits bits(16);
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.2), "k", bits); }),
+            ErrorCode::internal);
+  const double price = spent();
+  std::set<std::string> told;
+  for (const double each : {0.1, 0.2, 0.3}) {
+    try {
+      Session(policy_path()).query(kCount, epsilon(each));
+      ADD_FAILURE() << each;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::refused_by_policy);
+      told.insert(error.what());
+    }
+  }
+  EXPECT_EQ(told.size(), 1U) << "one sentence, whatever is asked";
+  EXPECT_EQ(spent(), price);
+  Session(policy_path()).reopen("looked");
+  EXPECT_EQ(Session(policy_path()).query(kCount, epsilon(0.1)).rows, before.rows);
+  // What failed is told again under its key, unpaid.
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.2), "k"); }),
+            ErrorCode::internal);
+  EXPECT_EQ(spent(), price);
+}
+
+TEST_F(SessionTest, ThePolicyCanAllowMoreFailures) {
+  change("[budget]\n", "[budget]\nmax_failures = 2\n");
+  for (const char* key : {"one", "two"}) {
+    FewBits bits(16);
+    EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.1), key, bits); }),
+              ErrorCode::internal)
+        << key;
+  }
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.1)); }),
+            ErrorCode::refused_by_policy);
+}
+
+// What was converted holds at a moment fixed in advance; who stops when the answers please needs
+// the odometer's larger number. A plain sum holds at all times.
+TEST_F(SessionTest, TheGuaranteeHoldsWheneverOneStops) {
+  Session(policy_path()).query(kCount, epsilon(0.1));
+  BudgetReport report = Session(policy_path()).budget();
+  EXPECT_EQ(report.epsilon_at_any_time, report.epsilon_spent);
+  EXPECT_EQ(report.statement.find("fixed in advance"), std::string::npos) << report.statement;
+  test::TemporaryFolder other;
+  write_file_durably(other / "p.csv", read_file(folder_ / "people.csv"), IfExists::refuse);
+  InitRequest request;
+  request.files = {other / "p.csv"};
+  request.epsilon = 2;
+  request.delta = 1e-3;
+  init_policy(request);
+  plan::QueryOptions gaussian = epsilon(0.5);
+  gaussian.delta = 1e-4;
+  gaussian.noise = plan::NoiseChoice::gaussian;
+  Session session(other / "p.toml");
+  session.query("SELECT COUNT(*) FROM p", gaussian);
+  report = session.budget();
+  EXPECT_GT(report.epsilon_at_any_time, report.epsilon_spent);
+  EXPECT_NE(report.statement.find("whenever you stop"), std::string::npos) << report.statement;
+  EXPECT_NE(report.statement.find("fixed in advance"), std::string::npos) << report.statement;
 }
 
 TEST_F(SessionTest, ImportedDataKeepsItsBudget) {

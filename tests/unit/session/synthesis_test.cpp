@@ -460,7 +460,8 @@ TEST_F(SynthesisTest, RefusesBeforeAnythingIsSpent) {
   EXPECT_FALSE(session.budget().opened);
 }
 
-// What fails after the data was touched costs, says nothing and fails the same way again.
+// What fails after the data was touched costs, says nothing, and closes the data set until its
+// owner has looked; after that it fails the same way again, unpaid.
 TEST_F(SynthesisTest, AFailureKeepsTheSpend) {
   write("row", "add_remove", true);
   Session session(policy_);
@@ -469,13 +470,19 @@ TEST_F(SynthesisTest, AFailureKeepsTheSpend) {
     session.synthesize(
         options("mst"), "k", [](double) { throw std::runtime_error("secret"); }, bits);
   };
-  for (int i = 0; i < 2; ++i) {
+  for (const ErrorCode code :
+       {ErrorCode::internal, ErrorCode::refused_by_policy, ErrorCode::internal}) {
     try {
       fail();
       FAIL();
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::internal);
+      EXPECT_EQ(error.code(), code) << error.what();
       EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
+    }
+    if (code == ErrorCode::refused_by_policy) {
+      ASSERT_EQ(session.failures().size(), 1U);
+      session.reopen("the progress bar failed");
+      EXPECT_TRUE(session.failures().empty());
     }
   }
   EXPECT_GT(session.budget().epsilon_spent, 1);

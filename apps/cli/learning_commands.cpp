@@ -87,9 +87,11 @@ void train(TrainArguments& arguments) {
   check_model_file(arguments.output);
   learn::Model model;
   {
-    Progress progress("training", 0, Printing::at_the_end);
+    ClockedProgress progress("training", Printing::at_the_end);
     learn::FitOptions options;
-    options.progress = [&progress](int) { progress.advance(1); };
+    options.progress = [&progress](std::int64_t done, std::int64_t planned) {
+      progress.reach(done, planned);
+    };
     model = session.train(plan, arguments.key, options);
   }
   write_file_durably(arguments.output, learn::to_json(model), IfExists::refuse);

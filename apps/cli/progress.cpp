@@ -22,13 +22,17 @@ void put(const std::string& text) {
   static_cast<void>(std::fflush(stderr));
 }
 
+bool is_wanted(Printing printing) {
+  return ::isatty(STDERR_FILENO) == 1 &&
+         (printing == Printing::at_the_end || ::isatty(STDOUT_FILENO) != 1);
+}
+
 }  // namespace
 
 Progress::Progress(std::string what, std::int64_t total, Printing printing)
     : what_(std::move(what)),
       total_(total),
-      wanted_(::isatty(STDERR_FILENO) == 1 &&
-              (printing == Printing::at_the_end || ::isatty(STDOUT_FILENO) != 1)),
+      wanted_(is_wanted(printing)),
       next_(Clock::now() + kPatience) {}
 
 Progress::~Progress() { finish(); }
@@ -61,6 +65,45 @@ void Progress::finish() {
   if (shown_) put("\r\x1b[K");
   shown_ = false;
   wanted_ = false;
+}
+
+ClockedProgress::ClockedProgress(std::string what, Printing printing)
+    : what_(std::move(what)), start_(std::chrono::steady_clock::now()) {
+  if (!is_wanted(printing)) return;
+  clock_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    for (auto next = start_ + kPatience; !ended_.wait_until(lock, next, [this] { return over_; });
+         next += kBetween)
+      draw();
+  });
+}
+
+ClockedProgress::~ClockedProgress() {
+  if (!clock_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  ended_.notify_all();
+  clock_.join();
+  if (shown_) put("\r\x1b[K");
+}
+
+void ClockedProgress::reach(std::int64_t done, std::int64_t planned) {
+  const std::lock_guard lock(mutex_);
+  done_ = done;
+  planned_ = planned;
+}
+
+void ClockedProgress::draw() {
+  shown_ = true;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start_);
+  const std::string steps =
+      planned_ == 0 ? ""
+                    : fmt::format(", step {} of {}", grouped(static_cast<double>(done_), 18),
+                                  grouped(static_cast<double>(planned_), 18));
+  put(fmt::format("\r\x1b[K{} for {} s{}", what_, seconds.count(), steps));
 }
 
 }  // namespace shoal::cli

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace shoal::cli {
 
@@ -36,6 +39,31 @@ class Progress {
   bool wanted_;
   bool shown_ = false;
   Clock::time_point next_;
+};
+
+// The same line for work on private rows. It is drawn by the clock alone and shows the time that
+// has passed and, where the steps of the work were planned before data was read, how many are done.
+class ClockedProgress {
+ public:
+  ClockedProgress(std::string what, Printing printing);
+  ClockedProgress(const ClockedProgress&) = delete;
+  ClockedProgress& operator=(const ClockedProgress&) = delete;
+  ~ClockedProgress();
+
+  void reach(std::int64_t done, std::int64_t planned);
+
+ private:
+  void draw();
+
+  std::string what_;
+  std::chrono::steady_clock::time_point start_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  bool shown_ = false;
+  std::int64_t done_ = 0;
+  std::int64_t planned_ = 0;
+  std::thread clock_;
 };
 
 }  // namespace shoal::cli

@@ -1,3 +1,6 @@
+#include "learn/bounded_proximal.hpp"
+#include "learn/linear_term.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/learn/approximate_minima.hpp>
@@ -131,6 +134,7 @@ MinimaPerturbation calibrate_minima(const Problem& problem, Neighbors neighbors,
                             : tight(problem, method, noise_delta, options);
   method.sigma = inside.sigma;
   method.l2 = std::max(inside.l2, problem.regulariser.l2);
+  if (!options.l2) method.l2 = std::max(method.l2, least_reachable_l2(problem));
   method.residual = lipschitz(problem.loss, problem.row_norm) / options.rows;
   const double rest =
       numeric::step_down(numeric::subtract_down(method.epsilon, method.noise_epsilon), 4);
@@ -166,6 +170,7 @@ void validate(const MinimaPerturbation& method, const Problem& problem) {
     refuse(fmt::format("a residual of {} is finer than the noise is drawn, {}; guess fewer rows",
                        format_rounded(method.residual, 4), format_rounded(finest, 4)));
   }
+  check_perturbed(problem, NoiseShape::gaussian, method.sigma, method.l2, method.residual);
   const double rest = numeric::subtract_down(method.epsilon, method.noise_epsilon);
   const double inside =
       objective_delta_up(problem, method.neighbors, method.sigma, method.l2, method.noise_epsilon);

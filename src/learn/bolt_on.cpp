@@ -1,3 +1,5 @@
+#include "learn/bolt_on_run.hpp"
+#include "learn/bounded_proximal.hpp"
 #include "learn/output_check.hpp"
 
 #include <shoal/base/error.hpp>
@@ -95,6 +97,13 @@ void validate(const BoltOnDescent& method, const Problem& problem) {
         fmt::format("there are to be {} passes with batches of {}; from 1 to 1000 and from 1 to "
                     "1000000 are taken",
                     method.passes, method.batch));
+  }
+  const double most_rows = static_cast<double>(kMostRows);
+  if (!(bolt_on_error_up(method, problem, most_rows, kQuadUnit) <= method.error)) {
+    refuse(
+        fmt::format("rounding may move the weights of bolt-on descent by more than {} at l2 "
+                    "weight {}; raise the l2 weight",
+                    format_rounded(method.error, 4), format_rounded(method.l2, 6)));
   }
   check_output(method.output, {method.epsilon, method.delta, bolt_on_distance_up(method, problem),
                                weight_count(problem), method.l2});

@@ -1,7 +1,7 @@
 // The descent of bolt-on training, without its noise: secret weights.
 #pragma once
 
-#include <shoal/learn/bolt_on.hpp>
+#include <shoal/learn/fit.hpp>
 #include <shoal/learn/rows.hpp>
 
 #include <cstdint>
@@ -11,12 +11,19 @@
 namespace shoal::learn {
 
 struct BoltOnRun {
-  std::vector<double> weights;
-  double error = 0;  // a bound on their distance from the same run without rounding, for this order
+  std::vector<long double> weights;
+  double error = 0;  // a bound on their distance from the same run without rounding
 };
 
-// `order` has every number below slot_count() once; those beyond the rows add nothing.
+// A bound of what rounding does to the weights in arithmetic of that unit roundoff, for any rows,
+// given their number. Proof: bolt_on.proof.md, 4.
+double bolt_on_error_up(const BoltOnDescent& method, const Problem& problem, double rows,
+                        double unit);
+
+// `order` has every number below slot_count() once; those beyond the rows add nothing. The
+// arithmetic is the coarsest whose error stays within the method's: the number of rows decides, and
+// neighbours have the same.
 BoltOnRun run_bolt_on(const BoltOnDescent& method, const Problem& problem, const RowSource& rows,
-                      std::span<const std::uint64_t> order);
+                      std::span<const std::uint64_t> order, const FitOptions& options = {});
 
 }  // namespace shoal::learn

@@ -29,7 +29,10 @@ double gamma(double k, double unit) {
 
 double norm_up(std::span<const double> v) {
   double largest = 0;
-  for (const double x : v) largest = std::fmax(largest, std::fabs(x));
+  for (const double x : v) {
+    if (std::isnan(x)) return std::numeric_limits<double>::infinity();
+    largest = std::fmax(largest, std::fabs(x));
+  }
   if (largest == 0 || !std::isfinite(largest)) return largest;
   double sum = 0;
   for (const double x : v) {

@@ -13,7 +13,7 @@ namespace shoal::learn {
 
 enum class Precision { plain, extended };  // double; long double
 
-// At least the exact Euclidean norm.
+// At least the exact Euclidean norm; infinite if an entry is no number.
 double norm_up(std::span<const double> v);
 
 // The gradient of the smooth part (losses, l2, linear) at the weights, rounded to double, and a

@@ -41,11 +41,12 @@ struct RowGradient {
   double scale;  // 2^-exponent
 
   // The slopes' norm times the row's is at most the clip afterwards. Slopes that are no numbers are
-  // 0.
+  // 0, and so are those of a row without a non-zero value.
   void clip(const Row& row, std::span<double> slopes) const {
     const double size = slopes.size() == 1 ? std::fabs(slopes[0]) : norm_up(slopes);
     if (size <= common_limit) return;
     const double norm = norm_up(std::span(row.values, row.size));
+    if (norm == 0) return std::fill(slopes.begin(), slopes.end(), 0.0);
     clip_row(slopes, std::max(common_limit, numeric::divide_down(noise.clip, norm)));
   }
 

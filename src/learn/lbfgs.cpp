@@ -35,7 +35,6 @@ Solution minimise_lbfgs(const RowSource& rows, const Objective& objective,
   int iterations = 0;
   while (iterations < options.most_iterations && now.norm_bound() > options.residual) {
     ++iterations;
-    if (options.progress) options.progress(iterations);
     const VectorXd gradient = as_vector(now.gradient);
     const VectorXd direction = descent(pairs, gradient);
     const double slope = direction.dot(gradient);

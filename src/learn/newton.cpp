@@ -81,7 +81,6 @@ class Newton {
     bool fresh = false;
     while (iterations_ < options_.most_iterations && now_.norm_bound() > options_.residual) {
       ++iterations_;
-      if (options_.progress) options_.progress(iterations_);
       if (!fresh && !keep_) solver_.renew(weights_);
       fresh = !keep_;
       const double before = norm_up(now_.gradient);

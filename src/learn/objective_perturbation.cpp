@@ -1,3 +1,6 @@
+#include "learn/bounded_proximal.hpp"
+#include "learn/linear_term.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/learn/objective_perturbation.hpp>
@@ -83,12 +86,12 @@ double least_scale(const Asked& asked, double l2) {
 
 // The l2 weight at which noise and shrinking harm alike: noise costs about |noise|^2 / (l2 + h) and
 // shrinking l2 |w|^2, h being what the rows themselves add to the curvature. Little is assumed of
-// them: that of kGuessedRows at their steepest.
+// them: that of kGuessedRows at their steepest. Never so little that no solver surely ends in time.
 double useful_l2(const Asked& asked, double scale) {
   const double d = static_cast<double>(weight_count(asked.problem));
   const double noise = asked.shape == NoiseShape::norm ? scale * d : scale * std::sqrt(d);
-  return std::max(noise / asked.weight_norm - kGuessedRows * asked.smooth,
-                  asked.problem.regulariser.l2);
+  return std::max({noise / asked.weight_norm - kGuessedRows * asked.smooth,
+                   asked.problem.regulariser.l2, least_reachable_l2(asked.problem)});
 }
 
 // Logistic loss: the noise of the plain mechanism, and the l2 weight that goes with it.
@@ -150,6 +153,7 @@ Choice chaudhuri(const Asked& asked) {
     refuse("the chaudhuri rule is for pure differential privacy; ask for a delta of 0");
   const double least = divide_up(asked.smooth, expm1_down(asked.epsilon / 4));
   double l2 = std::max(asked.given_l2, asked.problem.regulariser.l2);
+  if (asked.given_l2 == 0) l2 = std::max(l2, least_reachable_l2(asked.problem));
   double left = asked.epsilon - 2 * std::log1p(asked.smooth / std::max(l2, 1e-300));
   if (!(left > 0)) {
     l2 = std::max(least, l2);
@@ -348,6 +352,7 @@ void validate(const ObjectivePerturbation& method, const Problem& problem) {
   if (!(method.l2 > 0) || method.l2 < problem.regulariser.l2)
     refuse("every weight, the intercept's too, must be regularised: give an l2 weight above 0");
   random::check_scale(method.output.scale, "noise of the released weights, in grid steps,");
+  check_perturbed(problem, method.shape, method.scale, method.l2, method.residual);
   const double rest = numeric::subtract_down(method.epsilon, method.noise_epsilon);
   const double distance = output_distance(method);
   const std::size_t count = weight_count(problem);

@@ -23,12 +23,12 @@ using numeric::multiply_up;
 using numeric::sqrt_up;
 
 // Weights beyond this many steps are clamped, which moves no two of them apart.
-constexpr double kMostSteps = 0x1p62;
+constexpr long double kMostSteps = 0x1p62L;
 
 double root(std::size_t dimension) { return sqrt_up(static_cast<double>(dimension)); }
 
-Int128 steps_of(double weight, int exponent) {
-  const double scaled = std::ldexp(weight, -exponent);
+Int128 steps_of(long double weight, int exponent) {
+  const long double scaled = std::ldexp(weight, -exponent);
   if (std::isnan(scaled)) return 0;
   return static_cast<Int128>(std::nearbyint(std::clamp(scaled, -kMostSteps, kMostSteps)));
 }
@@ -91,6 +91,11 @@ double output_delta_up(const OutputNoise& noise, double distance, std::size_t di
 }
 
 std::vector<double> add_output_noise(std::span<const double> weights, const OutputNoise& noise,
+                                     random::BitSource& bits) {
+  return add_output_noise(std::vector<long double>(weights.begin(), weights.end()), noise, bits);
+}
+
+std::vector<double> add_output_noise(std::span<const long double> weights, const OutputNoise& noise,
                                      random::BitSource& bits) {
   const std::vector<Int128> drawn = draw(noise, weights.size(), bits);
   std::vector<double> released;

@@ -1,3 +1,4 @@
+#include "learn/bounded_proximal.hpp"
 #include "learn/output_check.hpp"
 
 #include <shoal/base/error.hpp>
@@ -74,6 +75,7 @@ void validate(const OutputPerturbation& method, const Problem& problem) {
       method.l2 < problem.regulariser.l2 || pure != (method.delta == 0)) {
     refuse("the parts of this output perturbation do not fit together; calibrate it anew");
   }
+  check_reachable(problem, method.l2, method.residual, 0);
   check_output(method.output, {method.epsilon, method.delta, output_distance_up(method, problem),
                                weight_count(problem), method.l2});
 }

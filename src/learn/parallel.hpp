@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,7 +17,7 @@ inline unsigned usable_threads(unsigned asked) {
 }
 
 // Calls action(0), ..., action(pieces - 1), each once, in any order. The first exception is thrown
-// on after all threads have ended.
+// on after all threads have ended. Where the system gives no more threads, fewer do the work.
 template <typename Action>
 void in_parallel(std::size_t pieces, unsigned threads, Action&& action) {
   std::atomic<std::size_t> next = 0;
@@ -31,8 +32,12 @@ void in_parallel(std::size_t pieces, unsigned threads, Action&& action) {
     }
   };
   std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, pieces); ++i)
-    helpers.emplace_back(work);
+  const std::size_t wanted = std::min<std::size_t>(threads, pieces);
+  helpers.reserve(wanted);
+  try {
+    while (helpers.size() + 1 < wanted) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+  }
   work();
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);

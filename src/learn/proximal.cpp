@@ -34,7 +34,6 @@ Solution minimise_proximal(const RowSource& rows, const Objective& objective,
   const int most = 100 * options.most_iterations;
   while (iterations < most) {
     ++iterations;
-    if (options.progress && iterations % 16 == 0) options.progress(iterations);
     const CertifiedGradient there = certified_gradient(passes, objective, ahead, precision);
     std::vector<double> v = ahead;
     for (std::size_t j = 0; j < v.size(); ++j) v[j] -= step * there.gradient[j];

@@ -61,6 +61,7 @@ MemoryRows::MemoryRows(std::size_t dimension, double row_norm, double label_boun
 }
 
 void MemoryRows::add_label(double label) {
+  SHOAL_CHECK(labels_.size() < kMostRows);
   if (kind_ == LabelKind::sign) label = label > 0 ? 1 : -1;
   if (!std::isfinite(label)) label = std::isnan(label) ? 0 : std::copysign(label_bound_, label);
   const double least = kind_ == LabelKind::count ? 0 : -label_bound_;

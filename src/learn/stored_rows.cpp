@@ -69,6 +69,7 @@ void StoredRows::add_dense(std::span<const double> values, double label) {
 void StoredRows::close_if_full() {
   widest_ = std::max(widest_, open_->widest_row());
   if (open_->row_count() < kBlockRows) return;
+  SHOAL_CHECK(row_count() < kMostRows);
   BlockBuffer none;
   const RowBlock block = open_->block(0, none);
   Full full;

@@ -87,11 +87,13 @@ NoisySums noisy_sums(const AdaSsp& method, const RowSource& rows, random::BitSou
 namespace {
 
 // The ridge brings the least eigenvalue of the noisy matrix up to half of what the noise may add to
-// it, or more if l2 is more; all that is made of noisy sums.
+// it, or more if l2 is more; all that is made of noisy sums. Where their eigenvalues are not found,
+// the weights are those of no rows at all.
 std::vector<double> weights_of(const NoisySums& noisy, const AdaSsp& method) {
   const double norm = noise_norm(method, static_cast<double>(noisy.vector.size()));
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(noisy.matrix);
-  SHOAL_CHECK(solver.info() == Eigen::Success);
+  if (solver.info() != Eigen::Success)
+    return std::vector<double>(static_cast<std::size_t>(noisy.vector.size()), 0.0);
   const double ridge = std::fmax(method.l2, norm / 2 - solver.eigenvalues()[0]);
   const Eigen::VectorXd weights =
       solver.eigenvectors() * ((solver.eigenvectors().transpose() * noisy.vector).array() /

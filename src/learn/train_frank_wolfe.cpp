@@ -64,7 +64,7 @@ std::vector<double> train(const FrankWolfe& method, const Problem& problem, cons
     const double share = 2.0 / (step + 2);
     for (double& w : weights) w *= 1 - share;
     weights[corner / 2] += (corner % 2 == 0 ? radius : -radius) * share;
-    if (options.progress) options.progress(step + 1);
+    if (options.progress) options.progress(step + 1, method.steps);
   }
   return weights;
 }

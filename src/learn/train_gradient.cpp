@@ -7,8 +7,8 @@
 namespace shoal::learn {
 namespace {
 
-void tell(const FitOptions& options, std::int64_t steps) {
-  if (options.progress) options.progress(static_cast<int>(steps));
+void tell(const FitOptions& options, std::int64_t done, const DescentPath& path) {
+  if (options.progress) options.progress(done, path.steps);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ std::vector<double> train(const GradientDescent& method, const Problem& problem,
   for (std::int64_t t = 0; t < method.path.steps; ++t) {
     const auto drawn = draw_gradient_noise(method.noise, weight_count(problem), bits);
     descent.step(noisy_gradient(sums.all(descent.weights()), drawn, method.noise));
-    tell(options, t + 1);
+    tell(options, t + 1, method.path);
   }
   return descent.result();
 }
@@ -42,7 +42,7 @@ std::vector<double> train(const SampledDescent& method, const Problem& problem,
         noisy_gradient(sums.of(chosen, descent.weights()), drawn, method.noise);
     for (double& g : gradient) g /= rate(method);
     descent.step(gradient);
-    tell(options, t + 1);
+    tell(options, t + 1, method.path);
   }
   return descent.result();
 }

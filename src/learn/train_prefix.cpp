@@ -55,7 +55,7 @@ std::vector<double> train(const PrefixDescent& method, const Problem& problem,
     std::vector<double> gradient = estimates.back();
     for (double& g : gradient) g *= static_cast<double>(steps);
     descent.step(gradient);
-    if (options.progress) options.progress(static_cast<int>(t + 1));
+    if (options.progress) options.progress(static_cast<std::int64_t>(t + 1), method.path.steps);
   }
   return descent.result();
 }

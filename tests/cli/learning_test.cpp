@@ -233,7 +233,10 @@ TEST_F(Learning, RefusesBeforeAnythingIsSpent) {
         "shoal train people.toml --target rch --epsilon 1 -o m.json",             // no such column
         "shoal train people.toml --target rich --epsilon 1 -o none/m.json",       // no such folder
         "shoal train people.toml --target rich --epsilon 1 --l2 1e-9 -o m.json",  // too small
-        "shoal train people.toml --target age --epsilon 1 -o m.json"}) {          // no class
+        // No bound on the number of steps that is of use.
+        "shoal train people.toml --target rich --epsilon 1 --method output --l2 1e-6 --radius 1e5 "
+        "-o m.json",
+        "shoal train people.toml --target age --epsilon 1 -o m.json"}) {  // no class
     const Ran ran = shell(wrong);
     EXPECT_NE(ran.status, 0) << wrong;
     EXPECT_NE(ran.errors.find("shoal: "), std::string::npos) << wrong;

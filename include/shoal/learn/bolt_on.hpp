@@ -20,7 +20,7 @@ struct BoltOnDescent {
   std::int64_t passes = 0;
   std::int64_t batch = 0;
   double l2 = 0;     // the whole l2 weight, sum form
-  double error = 0;  // what floating point may do to the weights, in norm; checked when training
+  double error = 0;  // what floating point may do to the weights, in norm
   OutputNoise output = {};
   bool operator==(const BoltOnDescent&) const = default;
 };

@@ -22,6 +22,7 @@
 #include <shoal/privacy/reservation.hpp>
 #include <shoal/random/bit_source.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,7 +37,9 @@ using Method = std::variant<ObjectivePerturbation, OutputPerturbation, MinimaPer
 
 struct FitOptions {
   unsigned threads = 0;  // 0: one a core; the result does not depend on it
-  std::function<void(int iterations)> progress = {};  // for doors; must not throw
+  // Told after each step of a plan that was public before data was read: `done` of `planned`.
+  // Methods whose rows decide how many steps there are tell nothing. For doors; must not throw.
+  std::function<void(std::int64_t done, std::int64_t planned)> progress = {};
 };
 
 // Public once the spend is settled.
@@ -58,8 +61,8 @@ privacy::Event privacy_event(const Method& method, const Problem& problem);
 
 // Throws internal, and releases nothing, unless the reservation was touched and is for the method's
 // event and relation and the rows keep the problem's bounds. Nothing that only the rows can show
-// makes training fail, within the limits of src/learn/certificate.proof.md; if it fails all the
-// same, the spend is kept and there are no weights.
+// makes training fail (src/learn/bounded_proximal.proof.md); if it fails all the same, for lack of
+// memory or disk, the spend is kept and there are no weights.
 Fitted fit(const Problem& problem, const Method& method, TrainingRows&& rows,
            privacy::Reservation&& reservation, random::BitSource& bits,
            const FitOptions& options = {});

@@ -44,5 +44,7 @@ double output_delta_up(const OutputNoise& noise, double distance, std::size_t di
 // The weights on the grid, with noise. The noise is drawn before the weights are looked at.
 std::vector<double> add_output_noise(std::span<const double> weights, const OutputNoise& noise,
                                      random::BitSource& bits);
+std::vector<double> add_output_noise(std::span<const long double> weights, const OutputNoise& noise,
+                                     random::BitSource& bits);
 
 }  // namespace shoal::learn

@@ -70,6 +70,9 @@ class RowSource {
 // Rows in a block of a source in memory.
 inline constexpr std::size_t kBlockRows = 4096;
 
+// No source has more rows: the proofs of solvers count on it. At 12 bytes a row they fill 800 GB.
+inline constexpr std::uint64_t kMostRows = std::uint64_t{1} << 36;
+
 // Rows in memory.
 class MemoryRows final : public RowSource {
  public:

@@ -15,7 +15,6 @@
 #include <shoal/learn/set.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace shoal::learn {
@@ -32,8 +31,6 @@ struct SolverOptions {
   double residual = 1e-6;
   int most_iterations = 500;
   unsigned threads = 0;  // 0: one a core
-  // Told from time to time how many iterations are done. For doors; must not throw.
-  std::function<void(int iterations)> progress = {};
 };
 
 struct Solution {

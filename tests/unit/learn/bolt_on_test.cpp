@@ -1,4 +1,5 @@
 #include "learn/bolt_on_run.hpp"
+#include "learn/bounded_proximal.hpp"
 #include "learn/methods.hpp"
 #include "support/golden.hpp"
 #include "support/learning_rows.hpp"
@@ -39,10 +40,10 @@ std::vector<std::uint64_t> rotated(std::size_t rows, std::size_t first) {
   return order;
 }
 
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double squares = 0;
+double distance(const std::vector<long double>& a, const std::vector<long double>& b) {
+  long double squares = 0;
   for (std::size_t j = 0; j < a.size(); ++j) squares += (a[j] - b[j]) * (a[j] - b[j]);
-  return std::sqrt(squares);
+  return static_cast<double>(std::sqrt(squares));
 }
 
 // Where all slopes stay 1 in size, an exchanged label moves the weights by exactly 2 L / l2 for
@@ -156,11 +157,33 @@ TEST(BoltOnRounding, IsWithinItsBound) {
   }
   double off = 0;
   for (std::size_t j = 0; j < 6; ++j)
-    off += static_cast<double>((w[j] - static_cast<long double>(run.weights[j])) *
-                               (w[j] - static_cast<long double>(run.weights[j])));
+    off += static_cast<double>((w[j] - run.weights[j]) * (w[j] - run.weights[j]));
   EXPECT_LE(std::sqrt(off), run.error);
   EXPECT_LE(run.error, method.error);
   EXPECT_LE(run.error, 1e-9);
+}
+
+// The number of rows alone decides how many digits a run has: with more of them the bound of what
+// rounding does is kept, and the weights stay what they are.
+TEST(BoltOnRounding, MoreDigitsAreTakenWhereTheyAreNeeded) {
+  const Problem problem = problem_of(Logistic{}, 6);
+  const auto rows = test::make_rows({.rows = 700, .dimension = 6}, 5);
+  BoltOnDescent method = method_of(problem, 20, 3, 8);
+  const BoltOnRun usual = run_bolt_on(method, problem, *rows, rotated(700, 40));
+  double before = usual.error;
+  for (const double error : {1e-12, 1e-17}) {
+    method.error = error;
+    const BoltOnRun run = run_bolt_on(method, problem, *rows, rotated(700, 40));
+    EXPECT_LE(run.error, error);
+    EXPECT_LE(distance(run.weights, usual.weights), run.error + usual.error);
+    EXPECT_LT(run.error, before);
+    before = run.error;
+  }
+  method.error = 1e-30;
+  EXPECT_THROW(validate(method, problem), Error);
+  // The number of steps is bounded for any number of rows.
+  const BoltOnDescent many = method_of(problem, 20, 1000, 1);
+  EXPECT_LE(bolt_on_error_up(many, problem, 0x1p36, kQuadUnit), many.error);
 }
 
 // 2 L / (gamma n) of the golden values, in sum form, and the noise that it needs.

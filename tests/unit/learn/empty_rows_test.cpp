@@ -10,6 +10,9 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
 
 namespace shoal::learn {
 namespace {
@@ -87,6 +90,70 @@ TEST(EmptyRows, EveryMethodTrainsOnThem) {
                               },
                               one.method));
     }
+  }
+}
+
+// Whatever a value or a label is. Labels may all be the same.
+TEST(HostileRows, EveryMethodTrainsOnThem) {
+  const double nan = std::nan("");
+  const double least = std::numeric_limits<double>::denorm_min();
+  const std::vector<std::vector<double>> hostile = {
+      {nan, 0, 0, 0},     {INFINITY, -INFINITY, nan, 1}, {1e308, -1e308, 1e308, 1e308},
+      {-0.0, 0, -0.0, 0}, {least, -least, least, least}, {1e-300, 1e300, 0, -1e-300},
+  };
+  std::vector<std::unique_ptr<MemoryRows>> tables;
+  for (const bool sparse : {false, true}) {
+    for (const double label : std::vector<double>{1, -1, nan, -INFINITY}) {
+      auto rows = std::make_unique<MemoryRows>(kDimension, 1.0, 1.0, LabelKind::sign);
+      for (int i = 0; i < 20; ++i) {
+        for (const auto& values : hostile) {
+          if (sparse) {
+            rows->add_sparse(std::vector<std::uint32_t>{0, 1, 2, 3}, values, label);
+          } else {
+            rows->add_dense(values, label);
+          }
+        }
+      }
+      tables.push_back(std::move(rows));
+    }
+  }
+  for (const MethodCase& one : test::every_method(kDimension)) {
+    for (const auto& rows : tables) {
+      SCOPED_TRACE(one.name);
+      SeededSource bits(9);
+      expect_weights(
+          one, std::visit(
+                   [&](const auto& method) { return train(method, one.problem, *rows, bits, {}); },
+                   one.method));
+    }
+  }
+}
+
+// What is told on the way is a public plan: the same for every table. Where rows decide how long a
+// training takes, nothing is told.
+TEST(Progress, TellsTheStepsOfAPublicPlanAlone) {
+  using Told = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  for (const MethodCase& one : test::every_method(kDimension)) {
+    SCOPED_TRACE(one.name);
+    std::optional<Told> first;
+    for (const RowsCase& rows : odd_rows()) {
+      Told told;
+      FitOptions options;
+      options.progress = [&](std::int64_t done, std::int64_t planned) {
+        told.emplace_back(done, planned);
+      };
+      SeededSource bits(7);
+      std::visit([&](const auto& method) { train(method, one.problem, *rows.rows, bits, options); },
+                 one.method);
+      if (!first) first = told;
+      EXPECT_EQ(told, *first) << rows.name;
+    }
+    const bool stepwise = one.name.starts_with("gradient") || one.name == "sgd" ||
+                          one.name == "ftrl" || one.name == "bolt_on" || one.name == "frank_wolfe";
+    ASSERT_EQ(first->empty(), !stepwise);
+    for (std::size_t i = 0; i < first->size(); ++i)
+      EXPECT_EQ((*first)[i], std::pair(static_cast<std::int64_t>(i + 1),
+                                       static_cast<std::int64_t>(first->size())));
   }
 }
 

@@ -138,6 +138,25 @@ TEST(GradientSums, AgreeWithTheGradient) {
   }
 }
 
+// Slopes that are no numbers count as 0, one or all of them, and a row without a value adds
+// nothing.
+TEST(GradientSums, SlopesThatAreNoNumbersAddNothing) {
+  for (const Loss& loss : all_losses()) {
+    MemoryRows rows = empty_rows(loss, 2, 1);
+    rows.add_dense(std::vector<double>{0.5, 0}, 1);
+    rows.add_dense(std::vector<double>{0, 0}, 1);
+    const GradientNoise noise = noise_of(1);
+    const GradientSums sums(rows, loss, noise, 1);
+    for (const double w : std::vector<double>{std::nan(""), INFINITY, -INFINITY, 1e308, -1e308}) {
+      std::vector<double> weights(2 * classes_of(loss), w);
+      const long double limit = 2 * gradient_sensitivity(noise);
+      EXPECT_LE(norm_of(sums.all(weights)), limit) << name(loss) << " " << w;
+      weights.back() = 0;
+      EXPECT_LE(norm_of(sums.all(weights)), limit) << name(loss) << " " << w;
+    }
+  }
+}
+
 TEST(GradientSums, HaveNoOrderAndNoThreads) {
   const Loss loss = Logistic{};
   const GradientNoise noise = noise_of(1);

@@ -151,6 +151,15 @@ TEST(Certificate, CoversTheRoundingOfAGradient) {
   }
 }
 
+TEST(Certificate, WhatIsNoNumberHasNoNorm) {
+  const double nan = std::nan("");
+  EXPECT_EQ(norm_up(std::vector<double>{nan, 0, 0}), INFINITY);
+  EXPECT_EQ(norm_up(std::vector<double>{1, nan}), INFINITY);
+  EXPECT_EQ(norm_up(std::vector<double>{-INFINITY, 0}), INFINITY);
+  EXPECT_EQ(norm_up(std::vector<double>{0, -0.0}), 0);
+  EXPECT_EQ(norm_up(std::vector<double>{}), 0);
+}
+
 TEST(Certificate, ExtendedPrecisionTakesOverWhereDoubleCannotTell) {
   const auto rows = make_rows({.rows = 20000}, 5);
   Objective objective;

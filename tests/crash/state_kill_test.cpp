@@ -34,17 +34,37 @@ constexpr int kKills = 240;
 constexpr int kLongestLifeMilliseconds = 120;
 constexpr int kRows = 400;
 
-session::StatePayment payment(const TemporaryFolder& folder) {
-  return {folder / "h.ledger", "held", {Epsilon(5), Delta(0)}, folder / "held.csv"};
-}
+constexpr const char* kPolicy = R"(
+[dataset]
+name = "held"
+lineage = "held"
+
+[privacy]
+unit = "row"
+neighbors = "replace_one"
+
+[budget]
+epsilon = 5
+delta = 0
+ledger = "h.ledger"
+
+[table.held]
+source = "held.csv"
+format = "csv"
+
+[table.held.column.x]
+type = "integer"
+bounds = [0, 1]
+)";
+
+const session::RowNumbers kNumbers{std::vector<double>(kRows, 0.5)};
 
 // Asks until it is killed.
 int work(const std::filesystem::path& folder) {
   const int journal = ::open((folder / "journal").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  const std::vector<double> values(kRows, 0.5);
   for (;;) {
     try {
-      const session::HoldoutReply reply = session::ask_holdout(folder / "h.state", 0.5, values);
+      const session::HoldoutReply reply = session::ask_holdout(folder / "h.state", 0.5, kNumbers);
       const std::string line = fmt::format("{}\n", reply.status.asked);
       if (::write(journal, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return 1;
     } catch (const Error& error) {
@@ -62,6 +82,8 @@ TEST(StateKill, EachTurnHasOneAnswerThatLeft) {
     data << "x\n";
     for (int i = 0; i < kRows; ++i) data << i % 2 << "\n";
     std::ofstream journal(folder / "journal");
+    std::ofstream policy(folder / "held.toml");
+    policy << kPolicy;
   }
   session::create_holdout(folder / "h.state",
                           {.rows = kRows,
@@ -70,7 +92,7 @@ TEST(StateKill, EachTurnHasOneAnswerThatLeft) {
                            .confidence = Confidence(0.95),
                            .epsilon = Epsilon(1),
                            .tolerance = 0.9},
-                          payment(folder));
+                          {folder / "held.toml"});
   const auto paid = ledger::Ledger(folder / "h.ledger").total("held");
 
   std::mt19937_64 random(20261116);
@@ -89,8 +111,7 @@ TEST(StateKill, EachTurnHasOneAnswerThatLeft) {
   std::ifstream journal(folder / "journal");
   std::int64_t turn = 0;
   while (journal >> turn) EXPECT_TRUE(left.insert(turn).second) << "two answers of turn " << turn;
-  const session::HoldoutReply last =
-      session::ask_holdout(folder / "h.state", 0.5, std::vector<double>(kRows, 0.5));
+  const session::HoldoutReply last = session::ask_holdout(folder / "h.state", 0.5, kNumbers);
   std::printf("%zu answers left in %lld turns\n", left.size(),
               static_cast<long long>(last.status.asked));
   EXPECT_GT(left.size(), 10U);

@@ -235,8 +235,9 @@ TEST(RequestIdentity, KindsOfRequestsDiffer) {
   };
   EXPECT_EQ(kind(identity_of(plan::Plan{}, a_policy())), "query");
   EXPECT_EQ(kind(identity_of(a_training({}, learn::AdaSsp{}), a_policy())), "train");
-  EXPECT_EQ(kind(identity_of(SynthesisPlan{.event = privacy::event::Pure{1}}, a_policy())),
-            "synthesize");
+  SynthesisPlan synthesis;
+  synthesis.event = privacy::event::Pure{1};
+  EXPECT_EQ(kind(identity_of(synthesis, a_policy())), "synthesize");
 }
 
 }  // namespace

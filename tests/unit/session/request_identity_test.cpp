@@ -235,8 +235,12 @@ TEST(RequestIdentity, KindsOfRequestsDiffer) {
   };
   EXPECT_EQ(kind(identity_of(plan::Plan{}, a_policy())), "query");
   EXPECT_EQ(kind(identity_of(a_training({}, learn::AdaSsp{}), a_policy())), "train");
-  SynthesisPlan synthesis;
-  synthesis.event = privacy::event::Pure{1};
+  const SynthesisPlan synthesis{.table = "",
+                                .domain = {},
+                                .workload = {},
+                                .ranges = {},
+                                .reason = "",
+                                .event = privacy::event::Pure{1}};
   EXPECT_EQ(kind(identity_of(synthesis, a_policy())), "synthesize");
 }
 

@@ -124,7 +124,12 @@ RowNodePointer RowChecker::of(const sql::Binary& binary, Position at) const {
     case BinaryOperator::logical_and:
       return make_node(operation, {condition(binary.left), condition(binary.right)}, at);
     case BinaryOperator::equal:
-    case BinaryOperator::not_equal:
+    case BinaryOperator::not_equal: {
+      Nodes sides = comparable({node(binary.left), node(binary.right)});
+      require_listed(*sides[0], *sides[1], binary.left);
+      require_listed(*sides[1], *sides[0], binary.right);
+      return make_node(operation, std::move(sides), at);
+    }
     case BinaryOperator::less:
     case BinaryOperator::less_equal:
     case BinaryOperator::greater:
@@ -158,7 +163,9 @@ RowNodePointer RowChecker::of(const sql::InList& in_list, Position at) const {
   Nodes all = comparable({node(in_list.operand)});
   // NULL among the items makes true of nothing, and false of what is in no other item unknown.
   for (const Expression& item : in_list.items) all.push_back(node(item));
-  return make_node(Operation::in_list, unify(std::move(all), "to compare"), at, in_list.negated);
+  all = unify(std::move(all), "to compare");
+  for (std::size_t i = 1; i < all.size(); ++i) require_listed(*all[0], *all[i], in_list.operand);
+  return make_node(Operation::in_list, std::move(all), at, in_list.negated);
 }
 
 RowNodePointer RowChecker::of(const sql::Like& like, Position at) const {
@@ -188,6 +195,9 @@ RowNodePointer RowChecker::of(const sql::Case& cases, Position at) const {
   }
   values.push_back(cases.otherwise ? node(*cases.otherwise) : make_untyped_null(at));
   if (cases.operand) tests = comparable(std::move(tests));
+  for (std::size_t i = 1; cases.operand && i < tests.size(); ++i) {
+    require_listed(*tests[0], *tests[i], *cases.operand);
+  }
   values = unify(std::move(values), "in every branch of CASE");
   Nodes all;
   const std::size_t first = cases.operand ? 1 : 0;

@@ -72,6 +72,10 @@ class RowChecker {
   RowNodePointer bent(RowNodePointer node, ValueKind wanted, std::string_view purpose) const;
   // unify, and none of them NULL for every row.
   Nodes comparable(Nodes nodes) const;
+  // Throws invalid_argument if the literal is none of the values that are publicly listed for
+  // `tested`, which was `written` so. It names public values and the literal alone.
+  void require_listed(const RowNode& tested, const RowNode& literal,
+                      const sql::Expression& written) const;
 
   RowNodePointer truth(RowNodePointer node) const;
   RowNodePointer number(RowNodePointer node, std::string_view where) const;

@@ -1,3 +1,5 @@
+#include "privacy/both_relations.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/normal.hpp>
@@ -92,27 +94,6 @@ Charge better(Charge a, const Charge& b) {
   if (b.gaussian_units)
     a.gaussian_units = std::min(a.gaussian_units.value_or(*b.gaussian_units), *b.gaussian_units);
   return a;
-}
-
-// Whether the claims of an event are about both relations: those of additive noise say how far each
-// moves the statistic; "anything that is epsilon-private" is so under the relation in question. (A
-// group of exchanges could be sampled one by one or as one: it is left alone.)
-bool knows_both_relations(const Event& event) {
-  return std::visit(
-      [](const auto& e) {
-        using Node = std::decay_t<decltype(e)>;
-        if constexpr (requires { e.replace_sensitivity; }) {
-          return true;
-        } else if constexpr (std::is_same_v<Node, event::Compose>) {
-          return std::all_of(e.events.begin(), e.events.end(), knows_both_relations);
-        } else if constexpr (std::is_same_v<Node, event::Repeat> ||
-                             std::is_same_v<Node, event::PoissonSampled>) {
-          return knows_both_relations(e.event);
-        } else {
-          return false;
-        }
-      },
-      event.node());
 }
 
 // ln(1 + rate (e^epsilon - 1)), and its mirror image ln(1 - rate (1 - e^-gap)).

@@ -2,6 +2,7 @@
 
 #include "privacy/atom_law.hpp"
 #include "privacy/base_laws.hpp"
+#include "privacy/both_relations.hpp"
 #include "privacy/curve_law.hpp"
 #include "privacy/laplace_law.hpp"
 #include "privacy/mixture_law.hpp"
@@ -343,11 +344,13 @@ class Collector {
     if (one.empty()) return;
     const std::string text = to_json(inner);
     const std::string key = fmt::format("sampled {} {} {}", rate, group, text);
-    // An exchange that moves the statistic by less than twice has no simple worst case.
-    const bool replaces_less = neighbors_ == Neighbors::replace_one &&
-                               text.find("replace_sensitivity") != std::string::npos;
+    // An exchange that moves the statistic by less than twice has no simple worst case, nor has one
+    // of which nothing is known but that it is private between exchanged tables.
+    const bool worst_known =
+        neighbors_ == Neighbors::add_remove ||
+        (knows_both_relations(inner) && text.find("replace_sensitivity") == std::string::npos);
     // Gaussian noise of any kind and number, on one sample, is one Gaussian.
-    if (one.only_gaussian() && group <= kLargestMixture && !replaces_less) {
+    if (one.only_gaussian() && group <= kLargestMixture && worst_known) {
       const double mu = std::sqrt(one.variance_up);
       add_law(key, count, [&] { return sampled_gaussian_law(mu, rate, group); });
       return;

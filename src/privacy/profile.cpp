@@ -3,6 +3,8 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
+#include <shoal/privacy/charge.hpp>
 #include <shoal/privacy/profile.hpp>
 
 #include <fmt/format.h>
@@ -28,10 +30,44 @@ std::string_view to_string(Engine engine) {
   return "unknown";
 }
 
+namespace {
+
+// One point that the profile is known to lie under.
+struct Stated {
+  double epsilon = HUGE_VAL;
+  std::int64_t delta_units = 0;
+
+  double log_delta_up() const {
+    if (delta_units == 0) return -HUGE_VAL;
+    return numeric::log_up(std::min(1.0, numeric::from_units_up(delta_units, kDeltaDecimals)));
+  }
+};
+
+// What the event costs as a charge holds of the whole of it. The engines know some events by a
+// curve only, of which they do not know where it ends: at very small deltas, and at 0, the charge
+// is the better bound.
+Stated stated_by_charge(const Event& event, Neighbors neighbors) {
+  try {
+    const Charge charge = price(event, neighbors);
+    if (!charge.epsilon_units) return {};
+    return {numeric::from_units_up(*charge.epsilon_units, kEpsilonDecimals), charge.delta_units};
+  } catch (const Error& error) {
+    // Without a charge there is nothing to go by.
+    if (error.code() != ErrorCode::unsupported && error.code() != ErrorCode::invalid_argument)
+      throw;
+  }
+  return {};
+}
+
+}  // namespace
+
 // The engines keep tables between questions: one question at a time.
 struct Profile::Parts {
   Parts(const Event& asked, Neighbors relation, const ProfileOptions& options)
-      : event(asked), neighbors(relation), sides(asked, relation, options) {}
+      : event(asked), neighbors(relation), sides(asked, relation, options) {
+    // Who asks for one engine wants to know what that engine says.
+    if (!options.engine) stated = stated_by_charge(asked, relation);
+  }
 
   // Where moments are all that is known (zcdp, rdp), those of the other events may be known better
   // leaf by leaf than from a pair that dominates them: both bounds hold.
@@ -40,8 +76,17 @@ struct Profile::Parts {
     return *sum;
   }
 
+  // The answer at a delta for which the charge holds too.
+  Certified with_charge(const Certified& answer) const {
+    if (!(stated.epsilon < answer.bounds.upper)) return answer;
+    // A charge reads 0.1 as a tenth and the engines as the double beside it.
+    return {{answer.bounds.lower, std::max(answer.bounds.lower, stated.epsilon)},
+            Engine::closed_form};
+  }
+
   Event event;
   Neighbors neighbors;
+  Stated stated;
   mutable std::mutex mutex;
   mutable TwoWay sides;
   mutable std::optional<RenyiSum> sum;
@@ -93,6 +138,9 @@ Certified Profile::log_delta(double epsilon) const {
     const double delta = parts_->moments().delta_up(epsilon);
     if (delta > 0) bounds.upper = std::min(bounds.upper, numeric::log_up(delta));
   }
+  if (epsilon >= parts_->stated.epsilon) {
+    bounds.upper = std::max(bounds.lower, std::min(bounds.upper, parts_->stated.log_delta_up()));
+  }
   // Bounds that contradict each other, or are no numbers, prove nothing.
   if (!(bounds.lower <= bounds.upper)) return {{-HUGE_VAL, 0}, answer.engine};
   return {{bounds.lower, std::min(0.0, bounds.upper)}, answer.engine};
@@ -106,7 +154,9 @@ Certified Profile::epsilon(Delta delta) const {
     answer.bounds.upper =
         std::min(answer.bounds.upper, parts_->moments().epsilon_up(delta.value()));
   }
-  return checked(answer);
+  const bool charged =
+      numeric::decimal_units_down(delta.value(), kDeltaDecimals) >= parts_->stated.delta_units;
+  return charged ? parts_->with_charge(checked(answer)) : checked(answer);
 }
 
 Certified Profile::epsilon_at_log_delta(double log_delta) const {
@@ -115,7 +165,8 @@ Certified Profile::epsilon_at_log_delta(double log_delta) const {
                 fmt::format("the logarithm of delta is {}; it must not be above 0", log_delta));
   }
   const std::lock_guard lock(parts_->mutex);
-  return checked(parts_->sides.epsilon(log_delta));
+  const Certified answer = checked(parts_->sides.epsilon(log_delta));
+  return parts_->stated.log_delta_up() <= log_delta ? parts_->with_charge(answer) : answer;
 }
 
 }  // namespace shoal::privacy

@@ -1,5 +1,6 @@
 #include "privacy/sampled_laws.hpp"
 
+#include "privacy/both_relations.hpp"
 #include "privacy/curve_law.hpp"
 #include "privacy/two_way.hpp"
 
@@ -56,10 +57,15 @@ Component sampled_curve(const Event& event, const Sampling& sampling) {
 Component replaced_sample(const Event& event, double rate, bool fixed_size) {
   const auto exchanged =
       std::make_shared<TwoWay>(event, Neighbors::replace_one, ProfileOptions{}, true);
+  // Under Poisson sampling the person may be in no sample at all. Where the event does not say how
+  // far that is, seeing that somebody is in the sample may tell the rest.
+  const bool unknown = !fixed_size && !knows_both_relations(event);
   const auto removed =
-      !fixed_size ? std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true)
-                  : nullptr;
-  const auto forward = [exchanged, removed, rate](double at) {
+      !fixed_size && !unknown
+          ? std::make_shared<TwoWay>(event, Neighbors::add_remove, ProfileOptions{}, true)
+          : nullptr;
+  const auto forward = [exchanged, removed, rate, unknown](double at) {
+    if (unknown) return rate * exchanged->delta(Direction::removed, at).upper * (1 + 1e-15);
     const double exact = log_unmixed(rate, at);
     // Rounded down: delta falls in epsilon.
     const double inner = exact - 8 * kRounding * (1 + std::abs(exact));

@@ -24,9 +24,10 @@ using session::AnswerColumn;
 
 bool is_key(const AnswerColumn& column) { return column.aggregate == "key"; }
 
-// One row and no keys: its columns are better read below each other.
-bool is_upright(const Answer& answer) {
-  return answer.rows.size() == 1 &&
+// The one row of an answer that is not grouped: its columns are better read below each other. How
+// many rows a grouped answer has is told by the noise, so that it says nothing of its form.
+bool is_upright(const Answer& answer, Rows rows) {
+  return rows == Rows::one && answer.rows.size() == 1 &&
          std::none_of(answer.columns.begin(), answer.columns.end(), is_key);
 }
 
@@ -38,13 +39,13 @@ std::string noise_text(const AnswerColumn& column) {
     const auto is = [&noise](const char* law) {
       return noise.mechanism.find(law) != std::string::npos;
     };
-    const bool added = is("laplace") || is("gaussian");
     // What chooses a quantile has its scale in ranks, whatever the column's unit.
+    const bool ranks = noise.mechanism.starts_with("quantile_");
     text += fmt::format("{}{} {}{}", text.empty() ? "" : " + ",
                         is("laplace")    ? "laplace"
                         : is("gaussian") ? "gaussian"
                                          : noise.mechanism,
-                        format_rounded(noise.scale * noise.step, 4), added ? "" : " ranks");
+                        format_rounded(noise.scale * noise.step, 4), ranks ? " ranks" : "");
   }
   return text;
 }
@@ -288,8 +289,13 @@ std::string cost_text(double epsilon, double delta, double rho) {
                    : fmt::format("epsilon {}", format_number(epsilon));
 }
 
-std::string answer_table(const Answer& answer, std::optional<std::size_t> room) {
-  if (is_upright(answer)) {
+Rows rows_of(const plan::Plan& plan) {
+  return plan.groupings.size() == 1 && plan.groupings.front().keys.empty() ? Rows::one
+                                                                           : Rows::groups;
+}
+
+std::string answer_table(const Answer& answer, Rows rows, std::optional<std::size_t> room) {
+  if (is_upright(answer, rows)) {
     const std::string found = found_text(answer);
     return upright_table(answer) + (found.empty() ? "" : "\n" + found);
   }
@@ -305,8 +311,8 @@ std::string answer_table(const Answer& answer, std::optional<std::size_t> room) 
   return text;
 }
 
-std::string answer_csv(const Answer& answer) {
-  return is_upright(answer) ? upright_csv(answer) : wide_csv(answer);
+std::string answer_csv(const Answer& answer, Rows rows) {
+  return is_upright(answer, rows) ? upright_csv(answer) : wide_csv(answer);
 }
 
 std::string answer_json(const Answer& answer, const session::BudgetReport& budget) {

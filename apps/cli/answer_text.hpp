@@ -12,9 +12,13 @@ namespace shoal::cli {
 std::string percent(double confidence);
 std::string cost_text(double epsilon, double delta, double rho);
 
+// What an answer to a question is made of: its groups, or one row where there is no GROUP BY.
+enum class Rows { one, groups };
+Rows rows_of(const plan::Plan& plan);
+
 // With room for lines of so many characters intervals are drawn, too.
-std::string answer_table(const session::Answer& answer, std::optional<std::size_t> room);
-std::string answer_csv(const session::Answer& answer);
+std::string answer_table(const session::Answer& answer, Rows rows, std::optional<std::size_t> room);
+std::string answer_csv(const session::Answer& answer, Rows rows);
 std::string answer_json(const session::Answer& answer, const session::BudgetReport& budget);
 
 std::string plan_table(const plan::Plan& plan, const catalog::Policy& policy);

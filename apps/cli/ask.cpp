@@ -16,9 +16,9 @@
 namespace shoal::cli {
 namespace {
 
-std::string table_with_cost(const session::Answer& answer, const session::BudgetReport& budget,
-                            std::optional<std::size_t> room) {
-  std::string text = answer_table(answer, room) + "\n";
+std::string table_with_cost(const session::Answer& answer, Rows rows,
+                            const session::BudgetReport& budget, std::optional<std::size_t> room) {
+  std::string text = answer_table(answer, rows, room) + "\n";
   const std::string cost = cost_text(answer.epsilon, answer.delta, answer.rho);
   text += answer.repeated
               ? fmt::format("  cost    nothing: the answer was known, and was paid with {}\n", cost)
@@ -41,13 +41,13 @@ void check_output(const AskOptions& options) {
   check_new_file(options.output);
 }
 
-std::string text_of(const session::Session& session, const session::Answer& answer,
+std::string text_of(const session::Session& session, const session::Answer& answer, Rows rows,
                     const AskOptions& options) {
-  if (options.format == "csv") return answer_csv(answer);
+  if (options.format == "csv") return answer_csv(answer, rows);
   const session::BudgetReport budget = session.budget();
   if (options.format == "json") return answer_json(answer, budget);
   const bool bars = !options.no_bars && options.output.empty();
-  return table_with_cost(answer, budget, bars ? room_for_bars() : std::nullopt);
+  return table_with_cost(answer, rows, budget, bars ? room_for_bars() : std::nullopt);
 }
 
 }  // namespace
@@ -95,14 +95,15 @@ std::string ask(session::Session& session, const std::string& sql, const AskOpti
   plan::Plan plan = session.explain(sql, options.query_options());
   if (plan.explain_only) return plan_text(session, plan, options);
   check_output(options);
+  const Rows rows = rows_of(plan);
   const session::Answer answer = session.query(std::move(plan), options.key);
-  if (options.output.empty()) return text_of(session, answer, options);
+  if (options.output.empty()) return text_of(session, answer, rows, options);
   if (options.format == "parquet") {
     write_answer_parquet(options.output, answer);
   } else if (options.format == "arrow") {
     write_file_durably(options.output, answer_arrow(answer), IfExists::refuse);
   } else {
-    write_file_durably(options.output, text_of(session, answer, options), IfExists::refuse);
+    write_file_durably(options.output, text_of(session, answer, rows, options), IfExists::refuse);
   }
   return fmt::format("wrote {}\n", printable(options.output, 200));
 }

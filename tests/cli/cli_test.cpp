@@ -112,6 +112,26 @@ TEST_F(CommandLine, SaysWhatIsToBeFoundAndWhatWas) {
   EXPECT_EQ(ledger_entries(), 2u);
 }
 
+// A LIMIT leaves one row of many groups, and no key column need be there to tell.
+TEST_F(CommandLine, AGroupedAnswerOfOneRowIsShownAsOne) {
+  const std::string sql = "SELECT COUNT(*) AS n FROM people GROUP BY state ORDER BY n DESC LIMIT 1";
+  const Outcome table = shoal(query(sql, "0.3"));
+  EXPECT_NE(table.output.find("hidden  groups of few are not shown"), std::string::npos)
+      << table.output << table.errors;
+  std::vector<std::string> words = query(sql, "0.3");
+  words.insert(words.end(), {"--format", "csv"});
+  const Outcome csv = shoal(words);
+  EXPECT_TRUE(csv.output.starts_with("n,n_lower,n_upper\n")) << csv.output;
+  const Outcome alone = shoal(query(kCount));
+  EXPECT_EQ(alone.output.find("hidden"), std::string::npos) << alone.output;
+  // Groups that are all public show in the same form.
+  std::vector<std::string> listed =
+      query("SELECT COUNT(*) AS n FROM people GROUP BY age > 30 ORDER BY n LIMIT 1");
+  listed.insert(listed.end(), {"--format", "csv"});
+  const Outcome public_keys = shoal(listed);
+  EXPECT_TRUE(public_keys.output.starts_with("n,n_lower,n_upper\n")) << public_keys.errors;
+}
+
 TEST_F(CommandLine, WritesArrowToAFile) {
   std::vector<std::string> words = query("SELECT state, COUNT(*) AS n FROM people GROUP BY state");
   words.insert(words.end(), {"--format", "arrow"});

@@ -5,6 +5,7 @@
 #include <shoal/mechanism/norm_noise.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/gaussian_delta.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
@@ -162,7 +163,7 @@ void validate(const AdaSsp& method, const Problem& problem) {
 privacy::Event privacy_event(const AdaSsp& method, const Problem& problem) {
   validate(method, problem);
   if (method.shape == NoiseShape::norm)
-    return privacy::event::Pure{adassp_epsilon_up(method, problem)};
+    return privacy::event::Pure{numeric::decimal_at_least(adassp_epsilon_up(method, problem))};
   return privacy::event::Gdp{adassp_mu_up(method, problem)};
 }
 

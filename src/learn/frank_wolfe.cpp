@@ -3,6 +3,7 @@
 #include <shoal/learn/frank_wolfe.hpp>
 #include <shoal/mechanism/selection.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/privacy/conversion.hpp>
 
 #include <fmt/format.h>
@@ -120,8 +121,9 @@ void validate(const FrankWolfe& method, const Problem& problem) {
 
 privacy::Event privacy_event(const FrankWolfe& method, const Problem& problem) {
   validate(method, problem);
-  if (pure_up(method) <= method.epsilon) return privacy::event::Pure{pure_up(method)};
-  return privacy::event::Zcdp{rho_up(method)};
+  if (pure_up(method) <= method.epsilon)
+    return privacy::event::Pure{numeric::decimal_at_least(pure_up(method))};
+  return privacy::event::Zcdp{numeric::decimal_at_least(rho_up(method))};
 }
 
 }  // namespace shoal::learn

@@ -7,6 +7,7 @@
 #include <shoal/learn/held_out.hpp>
 #include <shoal/mechanism/discrete_laplace.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
 
 #include <fmt/format.h>
 
@@ -55,8 +56,9 @@ HeldOutCounts calibrate_held_out(Neighbors neighbors, Epsilon epsilon) {
     throw Error(ErrorCode::invalid_argument,
                 "an estimate of accuracy needs an epsilon above 0; raise --evaluate-epsilon");
   }
+  // An event reads 0.1 as one tenth, which may lie under the double.
   HeldOutCounts counts{neighbors, epsilon.value(),
-                       numeric::divide_up(moved(neighbors), epsilon.value())};
+                       numeric::divide_up(moved(neighbors), numeric::step_down(epsilon.value()))};
   validate(counts);
   return counts;
 }
@@ -72,7 +74,7 @@ void validate(const HeldOutCounts& counts) {
 
 privacy::Event privacy_event(const HeldOutCounts& counts) {
   validate(counts);
-  return privacy::event::Pure{epsilon_up(counts)};
+  return privacy::event::Pure{numeric::decimal_at_least(epsilon_up(counts))};
 }
 
 privacy::Event privacy_event(const Method& method, const HeldOutCounts& counts,

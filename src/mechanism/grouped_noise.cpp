@@ -1,6 +1,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/mechanism/grouped_noise.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/privacy/charge.hpp>
 
 #include <fmt/format.h>
@@ -20,6 +21,26 @@ privacy::Event repeated(privacy::Event once, std::int64_t count) {
   return event::Repeat{count, std::move(once)};
 }
 
+// What moves that are known in sum only cost, law by law: `sum` bounds their absolute values,
+// `squares` their squares. A law that is not listed does not compile.
+struct EventOfMoves {
+  double sum;
+  double squares;
+
+  privacy::Event operator()(const DiscreteLaplace& spec) const { return pure(spec.scale); }
+  privacy::Event operator()(const RoundedLaplace& spec) const { return pure(spec.scale); }
+  privacy::Event operator()(const DiscreteGaussian& spec) const { return zcdp(spec.sigma); }
+  privacy::Event operator()(const RoundedGaussian& spec) const { return zcdp(spec.sigma); }
+
+  privacy::Event pure(double scale) const {
+    return event::Pure{numeric::decimal_at_least(numeric::divide_up(sum, scale))};
+  }
+  privacy::Event zcdp(double sigma) const {
+    return event::Zcdp{numeric::decimal_at_least(
+        numeric::divide_up(squares, numeric::multiply_down(2 * sigma, sigma)))};
+  }
+};
+
 // An exchange takes a unit out of up to m groups and puts another into up to m. Statistics that
 // only grow move by at most `reach` in each of 2 m groups. One that can move both ways moves by up
 // to exchange_reach where both units meet, so only the sums of the moves are known: |moves| adds up
@@ -32,18 +53,12 @@ privacy::Event exchanged(const AnyMechanism& noise, const GroupStatistic& statis
     return repeated(privacy::stated_for(once, Neighbors::replace_one), 2 * max_groups);
   }
   const auto groups = static_cast<double>(max_groups);
-  const double scale = noise_scale(noise);
-  if (std::holds_alternative<DiscreteLaplace>(noise) ||
-      std::holds_alternative<RoundedLaplace>(noise)) {
-    const double moved = numeric::multiply_up(2 * groups, static_cast<double>(alone));
-    return event::Pure{numeric::divide_up(moved, scale)};
-  }
+  const double sum = numeric::multiply_up(2 * groups, static_cast<double>(alone));
   const auto meeting = static_cast<double>(exchange_reach(statistic));
   const double squares =
       std::max(numeric::multiply_up(meeting, meeting),
                2 * numeric::multiply_up(static_cast<double>(alone), static_cast<double>(alone)));
-  return event::Zcdp{numeric::divide_up(numeric::multiply_up(groups, squares),
-                                        numeric::multiply_down(2 * scale, scale))};
+  return std::visit(EventOfMoves{sum, numeric::multiply_up(groups, squares)}, noise);
 }
 
 privacy::Event statistic_event(const AnyMechanism& noise, const GroupStatistic& statistic,

@@ -4,6 +4,7 @@
 #include <shoal/base/text.hpp>
 #include <shoal/mechanism/norm_noise.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/norm_noise.hpp>
 #include <shoal/random/scale.hpp>
 
@@ -15,6 +16,10 @@
 
 namespace shoal::mechanism {
 namespace {
+
+double epsilon_up(const NormNoise& spec, double l2_sensitivity) {
+  return numeric::decimal_at_least(numeric::divide_up(l2_sensitivity, spec.scale));
+}
 
 // log(n!), rounded down.
 double log_factorial_down(std::int64_t n) {
@@ -129,7 +134,7 @@ double log_density(const NormNoise& spec, std::span<const double> b) {
 privacy::Event privacy_event(const NormNoise& spec, double l2_sensitivity) {
   validate(spec);
   require_sensitivity(l2_sensitivity, false);
-  return privacy::event::Pure{numeric::divide_up(l2_sensitivity, spec.scale)};
+  return privacy::event::Pure{epsilon_up(spec, l2_sensitivity)};
 }
 
 NormNoise calibrate_norm_noise(double l2_sensitivity, std::int64_t dimension, Epsilon epsilon) {
@@ -137,8 +142,10 @@ NormNoise calibrate_norm_noise(double l2_sensitivity, std::int64_t dimension, Ep
   if (!(epsilon.value() > 0)) {
     throw Error(ErrorCode::invalid_argument, "epsilon is 0; no finite noise gives that");
   }
-  const NormNoise spec{
-      std::max(numeric::divide_up(l2_sensitivity, epsilon.value()), random::kMinScale), dimension};
+  NormNoise spec{std::max(numeric::divide_up(l2_sensitivity, epsilon.value()), random::kMinScale),
+                 dimension};
+  while (epsilon_up(spec, l2_sensitivity) > epsilon.value())
+    spec.scale = numeric::step_up(spec.scale);
   validate(spec);
   return spec;
 }

@@ -4,6 +4,7 @@
 
 #include <shoal/base/text.hpp>
 #include <shoal/mechanism/permute_and_flip.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ double log_probability(const PermuteAndFlip& spec, std::span<const Int128> score
 }
 
 privacy::Event privacy_event(const PermuteAndFlip& spec, ScoreSensitivity sensitivity) {
-  return privacy::event::Pure{selection_epsilon(spec.scale, sensitivity)};
+  return privacy::event::Pure{
+      numeric::decimal_at_least(selection_epsilon(spec.scale, sensitivity))};
 }
 
 // A candidate c scales below the best wins with probability at most e^-c / (best + 1); and never

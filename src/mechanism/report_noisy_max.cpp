@@ -4,6 +4,7 @@
 
 #include <shoal/base/text.hpp>
 #include <shoal/mechanism/report_noisy_max.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ double log_probability(const ReportNoisyMax& spec, std::span<const Int128> score
 }
 
 privacy::Event privacy_event(const ReportNoisyMax& spec, ScoreSensitivity sensitivity) {
-  return privacy::event::Pure{selection_epsilon(spec.scale, sensitivity)};
+  return privacy::event::Pure{
+      numeric::decimal_at_least(selection_epsilon(spec.scale, sensitivity))};
 }
 
 // Each candidate that is c scales or more below the best has to overtake it at least.

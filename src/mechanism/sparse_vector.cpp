@@ -6,6 +6,7 @@
 #include <shoal/mechanism/sparse_vector.hpp>
 #include <shoal/numeric/directed.hpp>
 #include <shoal/numeric/normal.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/scale.hpp>
 
 #include <fmt/format.h>
@@ -88,18 +89,23 @@ privacy::Event repeated(std::int64_t count, privacy::Event once) {
   return privacy::event::Repeat{count, std::move(once)};
 }
 
+// Of a run with one threshold and `hits` hits.
+double run_epsilon(const SparseVector& spec, const ScoreSensitivity& sensitivity,
+                   std::int64_t hits) {
+  const double all =
+      numeric::multiply_up(static_cast<double>(hits), hit_epsilon(spec, sensitivity));
+  return numeric::decimal_at_least(numeric::add_up(threshold_epsilon(spec, sensitivity), all));
+}
+
 privacy::Event verdict_event(const SparseVector& spec, const ScoreSensitivity& sensitivity) {
   if (spec.noise == SparseNoise::gaussian) {
     if (spec.redraw) return repeated(spec.hits, gaussian_run(spec, sensitivity, 1));
     return gaussian_run(spec, sensitivity, spec.hits);
   }
-  const double threshold = threshold_epsilon(spec, sensitivity);
-  const double hit = hit_epsilon(spec, sensitivity);
   if (spec.redraw) {
-    return repeated(spec.hits, privacy::event::Pure{numeric::add_up(threshold, hit)});
+    return repeated(spec.hits, privacy::event::Pure{run_epsilon(spec, sensitivity, 1)});
   }
-  const double hits = numeric::multiply_up(static_cast<double>(spec.hits), hit);
-  return privacy::event::Pure{numeric::add_up(threshold, hits)};
+  return privacy::event::Pure{run_epsilon(spec, sensitivity, spec.hits)};
 }
 
 // x with P(noise > x) <= tail, the noise of one scale.
@@ -180,14 +186,13 @@ double sparse_epsilon(const SparseVector& spec, const ScoreSensitivity& sensitiv
   validate(spec);
   if (spec.noise == SparseNoise::gaussian) return std::numeric_limits<double>::infinity();
   const auto hits = static_cast<double>(spec.hits);
-  const double draws = spec.redraw ? hits : 1;
-  double sum = numeric::add_up(numeric::multiply_up(draws, threshold_epsilon(spec, sensitivity)),
-                               numeric::multiply_up(hits, hit_epsilon(spec, sensitivity)));
+  double sum = spec.redraw ? numeric::multiply_up(hits, run_epsilon(spec, sensitivity, 1))
+                           : run_epsilon(spec, sensitivity, spec.hits);
   if (spec.answer_scale != 0) {
     const double answer = numeric::divide_up(steps_up(sensitivity.steps), spec.answer_scale);
     sum = numeric::add_up(sum, numeric::multiply_up(hits, answer));
   }
-  return sum;
+  return numeric::decimal_at_least(sum);
 }
 
 SparseError error_bounds(const SparseVector& spec, std::int64_t questions, Confidence confidence) {

@@ -4,6 +4,7 @@
 #include <shoal/mechanism/gaussian_calibration.hpp>
 #include <shoal/mechanism/vector_noise.hpp>
 #include <shoal/numeric/directed.hpp>
+#include <shoal/numeric/units.hpp>
 #include <shoal/random/discrete_gaussian.hpp>
 #include <shoal/random/discrete_laplace.hpp>
 #include <shoal/random/rounded_laplace.hpp>
@@ -50,7 +51,11 @@ double whole(double bound) { return std::floor(bound); }
 
 double rho_up(const DiscreteGaussian& spec, const VectorSensitivity& sensitivity) {
   const double ratio = divide_up(sensitivity.l2(), spec.sigma);
-  return multiply_up(ratio, ratio) / 2;
+  return numeric::decimal_at_least(multiply_up(ratio, ratio) / 2);
+}
+
+double epsilon_up(double scale, const VectorSensitivity& sensitivity) {
+  return numeric::decimal_at_least(divide_up(sensitivity.l1(), scale));
 }
 
 struct EventOfVector {
@@ -66,7 +71,7 @@ struct EventOfVector {
   }
 
   privacy::Event pure(double scale) const {
-    return privacy::event::Pure{divide_up(sensitivity.l1(), scale)};
+    return privacy::event::Pure{epsilon_up(scale, sensitivity)};
   }
 };
 
@@ -132,7 +137,10 @@ VectorSensitivity VectorSensitivity::and_also(const VectorSensitivity& other) co
 
 DiscreteLaplace calibrate_laplace(const VectorSensitivity& sensitivity, Epsilon epsilon) {
   if (!(epsilon.value() > 0)) refuse("epsilon is 0; no finite noise gives that");
-  return {in_range(divide_up(sensitivity.l1(), epsilon.value()))};
+  DiscreteLaplace spec{in_range(divide_up(sensitivity.l1(), epsilon.value()))};
+  while (epsilon_up(spec.scale, sensitivity) > epsilon.value())
+    spec.scale = numeric::step_up(spec.scale);
+  return spec;
 }
 
 RoundedGaussian calibrate_gaussian(const VectorSensitivity& sensitivity, Epsilon epsilon,

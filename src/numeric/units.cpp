@@ -101,6 +101,15 @@ std::int64_t decimal_units_down(double value, int decimals) {
       floor_quotient(fraction.numerator * power_of_ten(decimals), fraction.denominator));
 }
 
+// The shortest decimal of the next double is more than half a step above this one.
+double decimal_at_least(double value) {
+  const Fraction binary = exact(value);
+  const Fraction shortest = decimal(value);
+  const bool below =
+      shortest.numerator * binary.denominator < binary.numerator * shortest.denominator;
+  return below ? std::nextafter(value, std::numeric_limits<double>::infinity()) : value;
+}
+
 std::int64_t ratio_units_up(double numerator, double denominator, int decimals) {
   const Fraction a = exact(numerator);
   const Fraction b = exact(denominator);

@@ -107,9 +107,10 @@ std::size_t HistogramCurator::choose_table(std::int64_t size, double epsilon,
 
 void HistogramCurator::accept_table(std::int64_t size, double epsilon,
                                     const std::function<std::vector<std::int64_t>()>& propose) {
-  // Rounded down to a whole number of parts, and charged as given.
-  const auto parts =
-      static_cast<std::uint64_t>(std::floor(epsilon * static_cast<double>(kEpsilonParts)));
+  // Rounded down to a whole number of parts, and charged as given. A charge reads 0.1 as one tenth,
+  // which may lie under the double.
+  const auto parts = static_cast<std::uint64_t>(
+      std::floor(numeric::step_down(epsilon) * static_cast<double>(kEpsilonParts)));
   charge(privacy::event::Pure{epsilon});
   std::vector<std::int64_t> exact = exact_answers();
   for (std::int64_t& answer : exact) answer *= size;

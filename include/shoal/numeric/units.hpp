@@ -12,6 +12,10 @@ namespace shoal::numeric {
 std::int64_t decimal_units_up(double value, int decimals);
 std::int64_t decimal_units_down(double value, int decimals);
 
+// The smallest double that is at least the value both as it is and as the decimal above: for
+// amounts that were computed and rounded up, and are then read as decimals.
+double decimal_at_least(double value);
+
 // numerator / denominator * 10^decimals, rounded up, of the exact binary values.
 std::int64_t ratio_units_up(double numerator, double denominator, int decimals);
 

@@ -84,6 +84,7 @@ Noise noise_of(const NoiseArguments& arguments) {
     return make_noise<random::RoundedLaplaceSampler>(mechanism::RoundedLaplace{value}, "scale",
                                                      value);
   }
+  SHOAL_CHECK(arguments.law == "rounded-gaussian");
   return make_noise<random::RoundedNormalSampler>(mechanism::RoundedGaussian{value}, "sigma",
                                                   value);
 }

@@ -28,6 +28,19 @@ std::int64_t checked_count(std::int64_t count) {
   return count;
 }
 
+// How many values a block has on either side of its middle: as many as the law stays smooth over. A
+// law that is not listed does not compile; one with steps would need blocks of its own.
+struct HalfBlock {
+  std::int64_t operator()(const mechanism::DiscreteLaplace& spec) const { return of(spec.scale); }
+  std::int64_t operator()(const mechanism::RoundedLaplace& spec) const { return of(spec.scale); }
+  std::int64_t operator()(const mechanism::DiscreteGaussian& spec) const { return of(spec.sigma); }
+  std::int64_t operator()(const mechanism::RoundedGaussian& spec) const { return of(spec.sigma); }
+
+  static std::int64_t of(double width) {
+    return static_cast<std::int64_t>(width / kBlocksPerScale / 2);
+  }
+};
+
 struct Block {
   double mass;
   double squares;  // the sum of x^2 P(x)
@@ -77,7 +90,7 @@ ChiSquare GoodnessTest::Cells::test() const {
 GoodnessTest::GoodnessTest(const mechanism::AnyMechanism& spec, std::int64_t count)
     : count_(checked_count(count)) {
   validate(spec);
-  const auto half = static_cast<std::int64_t>(noise_scale(spec) / kBlocksPerScale / 2);
+  const std::int64_t half = std::visit(HalfBlock{}, spec);
   block_ = 2 * half + 1;
   // As for the hockey stick: less than 10^-20 lies beyond.
   const Int128 radius = 4 * error_interval(spec, Confidence(1 - 1e-6)) + 4;

@@ -200,15 +200,28 @@ class Run {
   unsigned threads_;
 };
 
+struct NearestError {
+  double d;
+  double norm;
+  double unit;
+
+  double operator()(const WholeSpace&) const { return 0; }
+  double operator()(const L2Ball&) const { return (d + 16) * unit * norm; }
+  double operator()(const L1Ball& set) const { return levelled(set.radius); }
+  double operator()(const Box&) const { return 0; }
+  double operator()(const Simplex& set) const { return levelled(set.total); }
+  double operator()(const HalfSpaceCut&) const { return std::numeric_limits<double>::infinity(); }
+
+  // Every coordinate by the error of the level, which is that of a sum of d numbers.
+  double levelled(double radius) const {
+    return root(d) * (d + 8) * unit * (root(d) * norm + radius);
+  }
+};
+
 }  // namespace
 
 double nearest_error(const ConvexSet& set, std::size_t dimension, double norm, double unit) {
-  const double d = static_cast<double>(dimension);
-  if (std::holds_alternative<L2Ball>(set)) return (d + 16) * unit * norm;
-  // Every coordinate by the error of the level, which is that of a sum of d numbers.
-  if (std::holds_alternative<Simplex>(set) || std::holds_alternative<L1Ball>(set))
-    return root(d) * (d + 8) * unit * (root(d) * norm + radius(set, dimension));
-  return has_nearest(set) ? 0 : std::numeric_limits<double>::infinity();
+  return std::visit(NearestError{static_cast<double>(dimension), norm, unit}, set);
 }
 
 std::optional<ProximalRun> plan_proximal(const ProximalFacts& facts, double residual, double unit) {

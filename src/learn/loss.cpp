@@ -51,8 +51,11 @@ struct Validate {
       out_of_range("number of classes of softmax", static_cast<double>(loss.classes),
                    "from 2 to 100000");
   }
-  template <typename Other>
-  void operator()(const Other&) const {}
+  // These have no parameters.
+  void operator()(const Squared&) const {}
+  void operator()(const Logistic&) const {}
+  void operator()(const Hinge&) const {}
+  void operator()(const LogCosh&) const {}
 };
 
 struct Bounds {
@@ -108,10 +111,23 @@ struct SlopeError {
                        add_up(1, std::fabs(loss.log_limit)));
   }
   double operator()(const Softmax&) const { return kInfinity; }
-  template <typename Residual>  // squared, huber, log_cosh: a function of z - y
-  double operator()(const Residual&) const {
-    return add_up(1, add_up(z_bound, label_bound));
-  }
+  double operator()(const Squared&) const { return residual(); }
+  double operator()(const Huber&) const { return residual(); }
+  double operator()(const LogCosh&) const { return residual(); }
+
+  // Of a function of z - y.
+  double residual() const { return add_up(1, add_up(z_bound, label_bound)); }
+};
+
+struct NameOf {
+  std::string_view operator()(const Squared&) const { return "squared"; }
+  std::string_view operator()(const Logistic&) const { return "logistic"; }
+  std::string_view operator()(const HuberisedHinge&) const { return "huberised_hinge"; }
+  std::string_view operator()(const Hinge&) const { return "hinge"; }
+  std::string_view operator()(const Huber&) const { return "huber"; }
+  std::string_view operator()(const LogCosh&) const { return "log_cosh"; }
+  std::string_view operator()(const Poisson&) const { return "poisson"; }
+  std::string_view operator()(const Softmax&) const { return "softmax"; }
 };
 
 template <typename Part>
@@ -176,10 +192,6 @@ double slope_error(const Loss& loss, double z_bound, double label_bound, double 
   return multiply_up(16 * unit, std::visit(SlopeError{z_bound, label_bound}, loss));
 }
 
-std::string_view name(const Loss& loss) {
-  constexpr std::string_view kNames[] = {"squared", "logistic", "huberised_hinge", "hinge",
-                                         "huber",   "log_cosh", "poisson",         "softmax"};
-  return kNames[loss.index()];
-}
+std::string_view name(const Loss& loss) { return std::visit(NameOf{}, loss); }
 
 }  // namespace shoal::learn

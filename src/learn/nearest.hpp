@@ -2,6 +2,7 @@
 // before a point is looked at. Proof: bounded_proximal.proof.md.
 #pragma once
 
+#include <shoal/base/error.hpp>
 #include <shoal/learn/set.hpp>
 
 #include <algorithm>
@@ -45,30 +46,42 @@ Real level_of(std::vector<Real> values, double total) {
 // Whether nearest() takes the set.
 inline bool has_nearest(const ConvexSet& set) { return !std::holds_alternative<HalfSpaceCut>(set); }
 
-// The set's nearest point in place of v. Not for cuts.
 template <typename Real>
-void nearest(const ConvexSet& set, std::vector<Real>& v) {
-  using std::sqrt;
-  if (const auto* ball = std::get_if<L2Ball>(&set)) {
+struct ToNearest {
+  std::vector<Real>& v;
+
+  void operator()(const WholeSpace&) const {}
+  void operator()(const L2Ball& ball) const {
+    using std::sqrt;
     Real square = 0;
     for (const Real& x : v) square += x * x;
     const Real length = sqrt(square);
-    if (length <= Real(ball->radius)) return;
-    const Real factor = Real(ball->radius) / length;
+    if (length <= Real(ball.radius)) return;
+    const Real factor = Real(ball.radius) / length;
     for (Real& x : v) x *= factor;
-  } else if (const auto* box = std::get_if<Box>(&set)) {
-    for (Real& x : v) x = std::clamp(x, Real(box->lower), Real(box->upper));
-  } else if (const auto* simplex = std::get_if<Simplex>(&set)) {
-    const Real level = level_of(v, simplex->total);
+  }
+  void operator()(const Box& box) const {
+    for (Real& x : v) x = std::clamp(x, Real(box.lower), Real(box.upper));
+  }
+  void operator()(const Simplex& simplex) const {
+    const Real level = level_of(v, simplex.total);
     for (Real& x : v) x = x > level ? x - level : Real(0);
-  } else if (const auto* diamond = std::get_if<L1Ball>(&set)) {
+  }
+  void operator()(const L1Ball& diamond) const {
     std::vector<Real> sizes = v;
     for (Real& x : sizes) {
       if (x < 0) x = -x;
     }
-    const Real level = level_of(std::move(sizes), diamond->radius);
+    const Real level = level_of(std::move(sizes), diamond.radius);
     if (level > 0) shrink_towards_zero(v, level);
   }
+  void operator()(const HalfSpaceCut&) const { SHOAL_CHECK(!"cuts have no nearest() point"); }
+};
+
+// The set's nearest point in place of v. Not for cuts.
+template <typename Real>
+void nearest(const ConvexSet& set, std::vector<Real>& v) {
+  std::visit(ToNearest<Real>{v}, set);
 }
 
 // How far nearest() may be from the exact point for vectors of at most that norm, in arithmetic of

@@ -230,6 +230,15 @@ struct MeasureExtent {
   Extent operator()(const HalfSpaceCut& set) const { return std::visit(*this, *set.base); }
 };
 
+struct NameOf {
+  std::string_view operator()(const WholeSpace&) const { return "whole_space"; }
+  std::string_view operator()(const L2Ball&) const { return "l2_ball"; }
+  std::string_view operator()(const L1Ball&) const { return "l1_ball"; }
+  std::string_view operator()(const Box&) const { return "box"; }
+  std::string_view operator()(const Simplex&) const { return "simplex"; }
+  std::string_view operator()(const HalfSpaceCut&) const { return "half_space_cut"; }
+};
+
 }  // namespace
 
 bool HalfSpaceCut::operator==(const HalfSpaceCut& other) const {
@@ -262,10 +271,6 @@ double radius(const ConvexSet& set, std::size_t dimension) {
   return std::visit(MeasureExtent{static_cast<double>(dimension)}, set).radius;
 }
 
-std::string_view name(const ConvexSet& set) {
-  constexpr std::string_view kNames[] = {"whole_space", "l2_ball", "l1_ball",
-                                         "box",         "simplex", "half_space_cut"};
-  return kNames[set.index()];
-}
+std::string_view name(const ConvexSet& set) { return std::visit(NameOf{}, set); }
 
 }  // namespace shoal::learn

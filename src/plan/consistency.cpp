@@ -38,12 +38,21 @@ bool adds_up(const Plan& plan, const catalog::Statistic& statistic) {
   return false;
 }
 
-double variance_of(const mechanism::AnyMechanism& noise) {
-  const double scale = mechanism::noise_scale(noise);
-  const bool laplace = std::holds_alternative<mechanism::DiscreteLaplace>(noise) ||
-                       std::holds_alternative<mechanism::RoundedLaplace>(noise);
-  return laplace ? 2 * scale * scale : scale * scale;
-}
+// Of the law without its grid; a law that is not listed does not compile.
+struct VarianceOf {
+  double operator()(const mechanism::DiscreteLaplace& spec) const { return laplace(spec.scale); }
+  double operator()(const mechanism::RoundedLaplace& spec) const { return laplace(spec.scale); }
+  double operator()(const mechanism::DiscreteGaussian& spec) const {
+    return spec.sigma * spec.sigma;
+  }
+  double operator()(const mechanism::RoundedGaussian& spec) const {
+    return spec.sigma * spec.sigma;
+  }
+
+  static double laplace(double scale) { return 2 * scale * scale; }
+};
+
+double variance_of(const mechanism::AnyMechanism& noise) { return std::visit(VarianceOf{}, noise); }
 
 double dot(const Numbers& a, const Numbers& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);

@@ -75,10 +75,12 @@ struct Describe {
         "steps      {} passes over one random order, batches of {}\n",
         noise_text(method.output), format_rounded(method.l2, 6), method.passes, method.batch);
   }
-  template <typename Other>
-  std::string operator()(const Other&) const {
-    return "";
-  }
+  // These are told by training_text.cpp alone.
+  std::string operator()(const learn::ObjectivePerturbation&) const { return ""; }
+  std::string operator()(const learn::OutputPerturbation&) const { return ""; }
+  std::string operator()(const learn::AdaSsp&) const { return ""; }
+  std::string operator()(const learn::ExponentialChoice&) const { return ""; }
+  std::string operator()(const learn::FrankWolfe&) const { return ""; }
 };
 
 // An option of some methods: whether it is given, and to whom it means something.

@@ -18,14 +18,26 @@ namespace {
 // The functions that questions are printed with are there from this version on.
 constexpr int kOldestServer = 150000;
 
+// Tables, partitioned tables and materialised views hold values; a view, a foreign table or a row's
+// policy calculates, reads or judges them for each row, and can fail on one. The same holds for
+// partitions and heirs. Without its contents a materialised view fails as a whole.
+constexpr const char* kRelationSql =
+    "WITH RECURSIVE all_of(oid) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN "
+    "pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = "
+    "$2 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') UNION SELECT i.inhrelid FROM "
+    "pg_catalog.pg_inherits AS i JOIN all_of ON i.inhparent = all_of.oid) SELECT c.relkind, "
+    "pg_catalog.row_security_active(c.oid), c.relispopulated FROM all_of JOIN pg_catalog.pg_class "
+    "AS c ON c.oid = all_of.oid";
+
 constexpr const char* kColumnsSql =
     "SELECT a.attname, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, "
     "COALESCE(b.typtype, t.typtype) = 'e', has_schema_privilege(n.oid, 'USAGE') AND "
-    "has_column_privilege(c.oid, a.attnum, 'SELECT') FROM pg_catalog.pg_class AS c JOIN "
+    "has_column_privilege(c.oid, a.attnum, 'SELECT'), a.attgenerated NOT IN ('', 's') FROM "
+    "pg_catalog.pg_class AS c JOIN "
     "pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute AS a ON "
     "a.attrelid = c.oid JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid LEFT JOIN "
     "pg_catalog.pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype WHERE n.nspname = $1 AND "
-    "c.relname = $2 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT "
+    "c.relname = $2 AND c.relkind IN ('r', 'p', 'm') AND a.attnum > 0 AND NOT "
     "a.attisdropped";
 
 struct ServerColumn {
@@ -33,6 +45,7 @@ struct ServerColumn {
   unsigned type = 0;
   bool is_enum = false;
   bool readable = false;
+  bool calculated = false;  // for each row that is read, instead of when it was written
 };
 
 struct ServerName {
@@ -68,8 +81,48 @@ std::vector<ServerColumn> server_columns(PostgresConnection& connection, const S
     std::from_chars(type.data(), type.data() + type.size(), column.type);
     column.is_enum = row.at(2) == "t";
     column.readable = row.at(3) == "t";
+    column.calculated = row.at(4) == "t";
   });
   return columns;
+}
+
+[[noreturn]] void may_fail(const catalog::Table& table, std::string_view what,
+                           std::string_view remedy) {
+  throw Error(ErrorCode::unsupported,
+              fmt::format("table {} {}, which can fail on a row and tell by it that the row is "
+                          "there; {}",
+                          table.name, what, remedy));
+}
+
+// Throws not_found, unsupported or unavailable unless reading the table cannot fail on a row.
+void check_relation(PostgresConnection& connection, const catalog::Table& table,
+                    const ServerName& name) {
+  bool found = false;
+  const std::array parameters{name.schema, name.table};
+  connection.rows(kRelationSql, parameters, [&](const PostgresRow& row) {
+    const std::string_view kind = row.at(0).value();
+    const char* remedy =
+        "name a table, or make a materialised view of it (CREATE MATERIALIZED VIEW)";
+    if (kind == "v") may_fail(table, "is a view on the server", remedy);
+    if (kind == "f") may_fail(table, "is a foreign table, or has one among its parts", remedy);
+    if (row.at(1) == "t") {
+      may_fail(table, "has row-level security",
+               "let the server's user read every row (ALTER ROLE ... BYPASSRLS), or make a "
+               "materialised view of those that it may read");
+    }
+    if (row.at(2) != "t") {
+      throw Error(ErrorCode::unavailable,
+                  fmt::format("table {} is a materialised view without contents; refresh it "
+                              "(REFRESH MATERIALIZED VIEW)",
+                              table.name));
+    }
+    found = true;
+  });
+  if (found) return;
+  throw Error(ErrorCode::not_found,
+              fmt::format("table {} is not on the server: there is no {}.{}; correct its source "
+                          "in the policy, or PGDATABASE",
+                          table.name, printable(name.schema, 100), printable(name.table, 100)));
 }
 
 [[noreturn]] void schema_differs(const catalog::Table& table, const std::string& how) {
@@ -121,6 +174,10 @@ std::string view_column(const catalog::Policy& policy, const catalog::Table& tab
                             "SELECT on it",
                             column.name, table.name));
   }
+  if (found->calculated) {
+    may_fail(table, fmt::format("has the virtual column {}", column.name),
+             "leave it out of the policy, or store it (GENERATED ALWAYS AS ... STORED)");
+  }
   // Rounding could make one person of two, who would then be protected as one.
   if (numeric && policy.tells_people_apart(table, column.name))
     return fmt::format("CASE WHEN {0} = ROUND({0}) THEN {1} END AS {0}", name, *value);
@@ -157,13 +214,8 @@ void check_server(PostgresConnection& connection) {
 std::string postgres_view(PostgresConnection& connection, const catalog::Policy& policy,
                           const catalog::Table& table) {
   const ServerName name = name_of(table);
+  check_relation(connection, table, name);
   const std::vector<ServerColumn> columns = server_columns(connection, name);
-  if (columns.empty()) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("table {} is not on the server: there is no {}.{}; correct its source "
-                            "in the policy, or PGDATABASE",
-                            table.name, printable(name.schema, 100), printable(name.table, 100)));
-  }
   std::string items;
   for (const catalog::Column& column : table.columns) {
     if (column.type == catalog::ColumnType::other) continue;

@@ -165,6 +165,53 @@ TEST_F(PostgresEngineTest, WantsAServerAndTheRightToRead) {
   server_.run("DROP OWNED BY reader; DROP ROLE reader");
 }
 
+// What calculates, fetches or judges rows while they are read can fail on one of them.
+TEST_F(PostgresEngineTest, RefusesWhatCanFailOnARow) {
+  const auto named = [&](const std::string& source) {
+    catalog::Table table = visits();
+    table.source = source;
+    return table;
+  };
+  server_.run(
+      "CREATE VIEW clinic.seen AS SELECT person, ward, 1 / cost AS cost FROM clinic.visits");
+  expect_refused(named("clinic.seen"), ErrorCode::unsupported, "is a view on the server");
+  server_.run(
+      "CREATE FOREIGN DATA WRAPPER nowhere; CREATE SERVER far FOREIGN DATA WRAPPER nowhere; CREATE "
+      "FOREIGN TABLE clinic.away (person BIGINT, ward TEXT, cost DOUBLE PRECISION) SERVER far");
+  expect_refused(named("clinic.away"), ErrorCode::unsupported, "is a foreign table, or");
+  server_.run(
+      "CREATE TABLE clinic.whole (person BIGINT, ward TEXT, cost DOUBLE PRECISION); ALTER FOREIGN "
+      "TABLE clinic.away INHERIT clinic.whole");
+  expect_refused(named("clinic.whole"), ErrorCode::unsupported, "has one among its parts");
+  server_.run("CREATE MATERIALIZED VIEW clinic.kept AS SELECT * FROM clinic.visits WITH NO DATA");
+  expect_refused(named("clinic.kept"), ErrorCode::unavailable, "without contents");
+  server_.run("REFRESH MATERIALIZED VIEW clinic.kept");
+  PostgresEngine kept = attach(named("clinic.kept"));
+  EXPECT_EQ(rows_of(kept, kRows), 100);
+  server_.run("DROP FOREIGN DATA WRAPPER nowhere CASCADE");
+}
+
+TEST_F(PostgresEngineTest, RefusesARowLevelPolicyOfItsUser) {
+  server_.run(
+      "DROP ROLE IF EXISTS judged; CREATE ROLE judged LOGIN; GRANT USAGE ON SCHEMA clinic TO "
+      "judged; GRANT SELECT ON clinic.visits TO judged; ALTER TABLE clinic.visits ENABLE ROW LEVEL "
+      "SECURITY; CREATE POLICY few ON clinic.visits USING (1 / (person - 5) > 0)");
+  {
+    const Variable user("PGUSER", "judged");
+    expect_refused(visits(), ErrorCode::unsupported, "row-level security");
+    server_.run("ALTER ROLE judged BYPASSRLS");
+    PostgresEngine engine = attach(visits());
+    EXPECT_EQ(rows_of(engine, kRows), 100);
+    // One that comes between the check and the question does not filter in silence.
+    server_.run("ALTER ROLE judged NOBYPASSRLS");
+    expect_silent_failure(engine, kRows);
+  }
+  // A policy does not concern a superuser.
+  PostgresEngine engine = attach(visits());
+  EXPECT_EQ(rows_of(engine, kRows), 100);
+  server_.run("DROP POLICY few ON clinic.visits; DROP OWNED BY judged; DROP ROLE judged");
+}
+
 TEST_F(PostgresEngineTest, RefusesADatabaseThatIsNotUtf8) {
   server_.run("DROP DATABASE IF EXISTS bytes");
   server_.run(

@@ -6,6 +6,7 @@
 #include "support/open_grouped_aggregate.hpp"
 #include "support/postgres_server.hpp"
 #include "support/temporary_folder.hpp"
+#include "unit/engine/planned_request.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -18,42 +19,7 @@
 namespace shoal::engine {
 namespace {
 
-KeyType key_type_of(catalog::ColumnType type) {
-  switch (type) {
-    case catalog::ColumnType::integer:
-      return KeyType::integer;
-    case catalog::ColumnType::real:
-      return KeyType::real;
-    case catalog::ColumnType::boolean:
-      return KeyType::boolean;
-    case catalog::ColumnType::date:
-      return KeyType::date;
-    case catalog::ColumnType::timestamp:
-      return KeyType::timestamp;
-    case catalog::ColumnType::text:
-    case catalog::ColumnType::other:
-      break;
-  }
-  return KeyType::text;
-}
-
-GroupedRequest roomy_request(const plan::Plan& plan) {
-  constexpr std::int64_t kMany = 100'000;
-  GroupedRequest request;
-  request.rows = plan.rows;
-  request.has_unit = plan.has_unit;
-  for (const plan::PlannedKey& key : plan.keys) request.keys.push_back(key_type_of(key.type));
-  for (const plan::PlannedValue& value : plan.values) {
-    request.values.push_back({value.identity ? ValueUse::identity : ValueUse::steps, value.whole,
-                              value.range, value.nulls, key_type_of(value.type)});
-  }
-  for (const plan::PlannedGrouping& grouping : plan.groupings)
-    request.sets.push_back({grouping.keys, kMany});
-  request.statistics = plan.statistics;
-  request.rows_per_group = plan.has_unit ? 1000 : 1;
-  request.distinct_per_group = kMany;
-  return request;
-}
+using test::roomy_request;
 
 class PostgresQuestions : public testing::Test {
  protected:

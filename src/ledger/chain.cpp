@@ -85,6 +85,10 @@ std::string entry_hash(const Entry& entry, const std::string& previous_hash) {
   return to_hex(sha256(fields.bytes()));
 }
 
+void require_hash(const Store& store, const Entry& entry, const std::string& previous_hash) {
+  if (entry.hash != entry_hash(entry, previous_hash)) corrupt(store, entry.seq, "its hash differs");
+}
+
 void ChainState::advance(Store& store) {
   // From the very first row, so that none hides below number 1.
   const std::int64_t from =
@@ -92,26 +96,35 @@ void ChainState::advance(Store& store) {
   store.read_from(from, [&](const Entry& entry) {
     if (entry.seq != last_seq_ + 1) corrupt(store, last_seq_ + 1, "it is missing");
     if (entry.format < last_format_) corrupt(store, entry.seq, "its format differs");
-    if (entry.hash != entry_hash(entry, last_hash_)) corrupt(store, entry.seq, "its hash differs");
-    Totals expected = totals(entry.lineage);
-    if (entry.kind == "reserve") {
-      expected = plus(expected, entry.charge);
-      if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
-      open_[entry.seq] = {entry.lineage, entry.charge};
-    } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "fail" ||
-               entry.kind == "resume") {
-      const auto found = open_.find(entry.reservation);
-      if (found == open_.end() || found->second.lineage != entry.lineage)
-        corrupt(store, entry.seq, "it is about no open reservation");
-      if (entry.kind == "cancel") expected = minus(expected, found->second.charge);
-      if (entry.kind != "resume") open_.erase(found);
-    }
-    if (stored_totals(entry, expected) != expected) corrupt(store, entry.seq, "its totals differ");
-    totals_[entry.lineage] = expected;
-    last_seq_ = entry.seq;
-    last_format_ = entry.format;
-    last_hash_ = entry.hash;
+    require_hash(store, entry, last_hash_);
+    take(store, entry);
   });
+}
+
+void ChainState::add(const Store& store, const Entry& entry) {
+  SHOAL_CHECK(entry.seq == last_seq_ + 1);
+  take(store, entry);
+}
+
+void ChainState::take(const Store& store, const Entry& entry) {
+  Totals expected = totals(entry.lineage);
+  if (entry.kind == "reserve") {
+    expected = plus(expected, entry.charge);
+    if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
+    open_[entry.seq] = {entry.lineage, entry.charge};
+  } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "fail" ||
+             entry.kind == "resume") {
+    const auto found = open_.find(entry.reservation);
+    if (found == open_.end() || found->second.lineage != entry.lineage)
+      corrupt(store, entry.seq, "it is about no open reservation");
+    if (entry.kind == "cancel") expected = minus(expected, found->second.charge);
+    if (entry.kind != "resume") open_.erase(found);
+  }
+  if (stored_totals(entry, expected) != expected) corrupt(store, entry.seq, "its totals differ");
+  totals_[entry.lineage] = expected;
+  last_seq_ = entry.seq;
+  last_format_ = entry.format;
+  last_hash_ = entry.hash;
 }
 
 Totals ChainState::totals(const std::string& lineage) const {

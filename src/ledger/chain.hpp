@@ -96,18 +96,25 @@ struct Entry {
 
 std::string entry_hash(const Entry& entry, const std::string& previous_hash);
 
+// Throws corrupt unless the entry's hash is that of its fields after the entry with that hash.
+void require_hash(const Store& store, const Entry& entry, const std::string& previous_hash);
+
 // What is known of the chain up to some entry. Advancing reads every newer entry and recomputes its
 // hash, its number and its totals; throws corrupt, naming the entry, if any of them is not what it
 // must be.
 class ChainState {
  public:
   void advance(Store& store);
+  // Takes in an entry that was just written after the last one.
+  void add(const Store& store, const Entry& entry);
 
   std::int64_t last_seq() const { return last_seq_; }
   const std::string& last_hash() const { return last_hash_; }
   Totals totals(const std::string& lineage) const;
 
  private:
+  void take(const Store& store, const Entry& entry);
+
   std::int64_t last_seq_ = 0;
   int last_format_ = 1;
   std::string last_hash_;

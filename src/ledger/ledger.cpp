@@ -67,6 +67,7 @@ Entry Ledger::State::append(Entry entry) {
   if (entry.kind == "reserve") entry.reservation = entry.seq;
   entry.hash = entry_hash(entry, chain.last_hash());
   store->append(entry);
+  chain.add(*store, entry);
   return entry;
 }
 
@@ -83,6 +84,21 @@ Ledger::Ledger(const std::filesystem::path& place, const Options& options)
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
+
+Head Ledger::head() const { return {state_->chain.last_seq(), state_->chain.last_hash()}; }
+
+bool Ledger::contains(const Head& head) const {
+  if (head.seq == 0) return head.hash.empty();
+  const auto entry = state_->store->entry_at(head.seq);
+  if (!entry || entry->hash != head.hash) return false;
+  std::string previous;
+  if (head.seq > 1) {
+    const auto before = state_->store->entry_at(head.seq - 1);
+    if (before) previous = before->hash;
+  }
+  require_hash(*state_->store, *entry, previous);
+  return true;
+}
 
 std::optional<Account> Ledger::account(const std::string& lineage) const {
   return state_->account(lineage);
@@ -277,24 +293,14 @@ std::vector<Reserved> Ledger::reserve_together(std::span<const Request> requests
     require_name(request.key, "key");
     SHOAL_CHECK(request.lineage == requests.front().lineage);
   }
-  // What is only in a transaction must be forgotten with it, also when it is tried again.
-  const ChainState before = state_->chain;
-  std::vector<std::variant<Held, StoredAnswer>> made;
-  try {
-    state_->store->transact([&] {
-      state_->chain = before;
-      state_->chain.advance(*state_->store);
-      made.clear();
-      for (const Request& request : requests) {
-        made.push_back(state_->reserve(request));
-        if (made.size() == 1 && std::holds_alternative<StoredAnswer>(made.front())) return;
-        state_->chain.advance(*state_->store);
-      }
-    });
-  } catch (...) {
-    state_->chain = before;
-    throw;
-  }
+  auto made = state_->transact([&] {
+    std::vector<std::variant<Held, StoredAnswer>> all;
+    for (const Request& request : requests) {
+      all.push_back(state_->reserve(request));
+      if (all.size() == 1 && std::holds_alternative<StoredAnswer>(all.front())) break;
+    }
+    return all;
+  });
   std::vector<Reserved> reserved;
   for (auto& one : made) reserved.push_back(handed_out(std::move(one)));
   return reserved;

@@ -126,6 +126,10 @@ class PostgresStore final : public Store {
     each("seq >= $1 ORDER BY seq", {number(seq)}, action);
   }
 
+  std::optional<Entry> entry_at(std::int64_t seq) override {
+    return first("seq = $1", {number(seq)});
+  }
+
   std::optional<Entry> account_entry(const std::string& lineage) override {
     return first("lineage = $1 AND kind IN ('open', 'budget') ORDER BY seq DESC LIMIT 1",
                  {lineage});

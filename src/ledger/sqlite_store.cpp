@@ -87,6 +87,10 @@ class SqliteStore final : public Store {
     each("SELECT * FROM entry WHERE seq >= ?1 ORDER BY seq", action, seq);
   }
 
+  std::optional<Entry> entry_at(std::int64_t seq) override {
+    return first("SELECT * FROM entry WHERE seq = ?1", seq);
+  }
+
   std::optional<Entry> account_entry(const std::string& lineage) override {
     return first(
         "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "

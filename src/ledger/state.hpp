@@ -28,15 +28,22 @@ struct Ledger::State {
   ChainState chain;
 
   // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
-  // than once.
+  // than once. What is only in a transaction is forgotten with it, also when it is tried again.
   template <typename Action>
   auto transact(Action&& action) {
+    const ChainState before = chain;
     std::optional<decltype(action())> result;
-    store->transact([&] {
-      chain.advance(*store);
-      result.reset();
-      result.emplace(action());
-    });
+    try {
+      store->transact([&] {
+        chain = before;
+        chain.advance(*store);
+        result.reset();
+        result.emplace(action());
+      });
+    } catch (...) {
+      chain = before;
+      throw;
+    }
     return std::move(*result);
   }
 

@@ -33,6 +33,7 @@ class Store {
 
   // Every entry of at least that number, in order.
   virtual void read_from(std::int64_t seq, const std::function<void(const Entry&)>& action) = 0;
+  virtual std::optional<Entry> entry_at(std::int64_t seq) = 0;
   // The last entry that opened or changed the account.
   virtual std::optional<Entry> account_entry(const std::string& lineage) = 0;
   virtual std::optional<Entry> reserve_of_key(const std::string& lineage,

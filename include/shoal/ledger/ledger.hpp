@@ -74,6 +74,14 @@ struct StoredAnswer {
 // A reservation, or what was answered under the same key before.
 using Reserved = std::variant<privacy::Reservation, StoredAnswer>;
 
+// An entry, by its number and its hash: what a witness keeps of a ledger. Number 0 is the ledger
+// before its first entry.
+struct Head {
+  std::int64_t seq = 0;
+  std::string hash;
+  bool operator==(const Head&) const = default;
+};
+
 // A spend as the owner sees it.
 struct Spend {
   std::int64_t entry;
@@ -102,6 +110,13 @@ class Ledger {
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
+
+  // The last entry that this ledger verified or wrote. What it wrote is on disk.
+  Head head() const;
+  // Whether the ledger has that entry, with that hash, as it stands in the file. A ledger that
+  // lacks what was once its head is an older copy, or was cut off. Throws corrupt if the entry is
+  // there and its hash is not that of its fields.
+  bool contains(const Head& head) const;
 
   std::optional<Account> account(const std::string& lineage) const;
 

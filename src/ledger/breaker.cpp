@@ -23,17 +23,19 @@ bool is_reserved_key(std::string_view key) {
 
 void Ledger::State::require_open(const Request& request) const {
   SHOAL_CHECK(request.max_failures >= 1);
-  if (store->failures(request.lineage).size() >= static_cast<std::size_t>(request.max_failures))
+  if (chain.lineage(request.lineage).failures.size() >=
+      static_cast<std::size_t>(request.max_failures))
     throw Error(ErrorCode::refused_by_policy, std::string(kClosedSentence));
 }
 
 std::vector<Failure> Ledger::failures(const std::string& lineage) const {
+  state_->chain.advance(*state_->store);
   std::vector<Failure> failures;
-  for (const Entry& entry : state_->store->failures(lineage)) {
-    const auto reserve = state_->store->reserve_at(entry.reservation);
-    SHOAL_CHECK(reserve.has_value());
+  for (const std::int64_t seq : state_->chain.lineage(lineage).failures) {
+    const Entry entry = state_->entry_at(seq, "fail");
+    const Entry reserve = state_->entry_at(entry.reservation, "reserve");
     failures.push_back({entry.reservation, entry.time,
-                        Json::parse(reserve->body).at("description").get<std::string>(),
+                        Json::parse(reserve.body).at("description").get<std::string>(),
                         entry.request_key});
   }
   return failures;
@@ -41,7 +43,8 @@ std::vector<Failure> Ledger::failures(const std::string& lineage) const {
 
 bool Ledger::is_closed(const std::string& lineage, int max_failures) const {
   SHOAL_CHECK(max_failures >= 1);
-  return state_->store->failures(lineage).size() >= static_cast<std::size_t>(max_failures);
+  state_->chain.advance(*state_->store);
+  return state_->chain.lineage(lineage).failures.size() >= static_cast<std::size_t>(max_failures);
 }
 
 void Ledger::reopen(const std::string& lineage, const std::string& note) {

@@ -6,11 +6,16 @@
 #include <shoal/base/error.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <array>
 #include <limits>
+#include <utility>
 
 namespace shoal::ledger {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 [[noreturn]] void corrupt(const Store& store, std::int64_t seq, const char* what) {
   throw Error(
@@ -85,11 +90,90 @@ std::string entry_hash(const Entry& entry, const std::string& previous_hash) {
   return to_hex(sha256(fields.bytes()));
 }
 
+namespace {
+
 void require_hash(const Store& store, const Entry& entry, const std::string& previous_hash) {
   if (entry.hash != entry_hash(entry, previous_hash)) corrupt(store, entry.seq, "its hash differs");
 }
 
+std::string hash_before(Store& store, std::int64_t seq) {
+  if (seq == 1) return "";
+  auto hash = store.hash_at(seq - 1);
+  if (!hash) corrupt(store, seq - 1, "it is missing");
+  return *std::move(hash);
+}
+
+bool is_closing(const std::string& kind) {
+  return kind == "cancel" || kind == "settle" || kind == "fail";
+}
+
+Json to_json(const LineageState& state) {
+  const Totals& totals = state.totals;
+  return {{"account", state.account},
+          {"spends", state.spends},
+          {"failures", state.failures},
+          {"totals",
+           {totals.epsilon_units, totals.rho_units, totals.unbounded, totals.delta_units,
+            totals.gaussian_units, totals.other}}};
+}
+
+LineageState lineage_from_json(const Json& json) {
+  LineageState state;
+  state.account = json.at("account").get<std::int64_t>();
+  state.spends = json.at("spends").get<std::int64_t>();
+  state.failures = json.at("failures").get<std::vector<std::int64_t>>();
+  const auto totals = json.at("totals").get<std::array<std::int64_t, 6>>();
+  state.totals = {totals[0], totals[1], totals[2], totals[3], totals[4], totals[5]};
+  return state;
+}
+
+}  // namespace
+
+void require_chained(Store& store, const Entry& entry) {
+  require_hash(store, entry, hash_before(store, entry.seq));
+}
+
+void require_chained(Store& store, std::int64_t from, std::int64_t to) {
+  std::string hash = hash_before(store, from);
+  std::int64_t seq = from;
+  store.read_from(from, [&](const Entry& entry) {
+    if (entry.seq > to) return;
+    if (entry.seq != seq) corrupt(store, seq, "it is missing");
+    require_hash(store, entry, hash);
+    hash = entry.hash;
+    ++seq;
+  });
+  if (seq != to + 1) corrupt(store, seq, "it is missing");
+}
+
+void ChainState::start(Store& store) {
+  if (from_ == From::first_entry) return;
+  if (const auto checkpoint = store.last_checkpoint()) load_checkpoint(store, *checkpoint);
+}
+
+void ChainState::load_checkpoint(Store& store, const Entry& entry) {
+  require_chained(store, entry);
+  const Json body = Json::parse(entry.body, nullptr, false);
+  try {
+    for (const auto& [name, state] : body.at("lineages").items()) {
+      lineages_[name] = lineage_from_json(state);
+    }
+  } catch (const Json::exception&) {
+    corrupt(store, entry.seq, "it is no checkpoint");
+  }
+  first_ = checkpoint_ = last_seq_ = entry.seq;
+  last_format_ = entry.format;
+  last_hash_ = entry.hash;
+}
+
+std::string ChainState::checkpoint_body() const {
+  Json lineages = Json::object();
+  for (const auto& [name, state] : lineages_) lineages[name] = to_json(state);
+  return Json{{"lineages", lineages}}.dump();
+}
+
 void ChainState::advance(Store& store) {
+  if (last_seq_ == 0) start(store);
   // From the very first row, so that none hides below number 1.
   const std::int64_t from =
       last_seq_ == 0 ? std::numeric_limits<std::int64_t>::min() : last_seq_ + 1;
@@ -101,35 +185,62 @@ void ChainState::advance(Store& store) {
   });
 }
 
-void ChainState::add(const Store& store, const Entry& entry) {
+void ChainState::add(Store& store, const Entry& entry) {
   SHOAL_CHECK(entry.seq == last_seq_ + 1);
   take(store, entry);
 }
 
-void ChainState::take(const Store& store, const Entry& entry) {
-  Totals expected = totals(entry.lineage);
-  if (entry.kind == "reserve") {
-    expected = plus(expected, entry.charge);
-    if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
-    open_[entry.seq] = {entry.lineage, entry.charge};
-  } else if (entry.kind == "cancel" || entry.kind == "settle" || entry.kind == "fail" ||
-             entry.kind == "resume") {
-    const auto found = open_.find(entry.reservation);
-    if (found == open_.end() || found->second.lineage != entry.lineage)
-      corrupt(store, entry.seq, "it is about no open reservation");
-    if (entry.kind == "cancel") expected = minus(expected, found->second.charge);
-    if (entry.kind != "resume") open_.erase(found);
+// What the entry is about must be open: one made since the start is remembered until it is closed,
+// an older one is looked up.
+ChainState::OpenReservation ChainState::open_reservation(Store& store, const Entry& closing) const {
+  const auto found = open_.find(closing.reservation);
+  if (found != open_.end() && found->second.lineage == closing.lineage) return found->second;
+  if (closing.reservation >= 1 && closing.reservation <= first_) {
+    const auto reserve = store.reserve_at(closing.reservation);
+    const auto closed = store.closing_of(closing.reservation);
+    if (reserve && reserve->lineage == closing.lineage && (!closed || closed->seq >= closing.seq)) {
+      require_chained(store, *reserve);
+      return {reserve->lineage, reserve->charge};
+    }
   }
-  if (stored_totals(entry, expected) != expected) corrupt(store, entry.seq, "its totals differ");
-  totals_[entry.lineage] = expected;
+  corrupt(store, closing.seq, "it is about no open reservation");
+}
+
+void ChainState::take(Store& store, const Entry& entry) {
+  if (entry.kind == "checkpoint") {
+    if (entry.body != checkpoint_body() || !entry.lineage.empty())
+      corrupt(store, entry.seq, "it is no checkpoint of the entries before it");
+    checkpoint_ = entry.seq;
+  } else {
+    LineageState next = lineage(entry.lineage);
+    if (entry.kind == "reserve") {
+      if (entry.reservation != entry.seq) corrupt(store, entry.seq, "it names another spend");
+      next.totals = plus(next.totals, entry.charge);
+      ++next.spends;
+      open_[entry.seq] = {entry.lineage, entry.charge};
+    } else if (is_closing(entry.kind) || entry.kind == "resume") {
+      const OpenReservation open = open_reservation(store, entry);
+      if (entry.kind == "cancel") next.totals = minus(next.totals, open.charge);
+      if (entry.kind == "fail") next.failures.push_back(entry.seq);
+      if (entry.kind != "resume") open_.erase(entry.reservation);
+    } else if (entry.kind == "reopen") {
+      next.failures.clear();
+    } else if (entry.kind == "open" || entry.kind == "budget") {
+      next.account = entry.seq;
+    }
+    if (stored_totals(entry, next.totals) != next.totals)
+      corrupt(store, entry.seq, "its totals differ");
+    lineages_[entry.lineage] = std::move(next);
+  }
   last_seq_ = entry.seq;
   last_format_ = entry.format;
   last_hash_ = entry.hash;
 }
 
-Totals ChainState::totals(const std::string& lineage) const {
-  const auto found = totals_.find(lineage);
-  return found == totals_.end() ? Totals{} : found->second;
+const LineageState& ChainState::lineage(const std::string& name) const {
+  static const LineageState kNothing;
+  const auto found = lineages_.find(name);
+  return found == lineages_.end() ? kNothing : found->second;
 }
 
 }  // namespace shoal::ledger

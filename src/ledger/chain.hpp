@@ -1,12 +1,12 @@
 // The chain: entries as they are stored, each with the hash of itself and all before it.
 //
-// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 3. One table `entry`,
+// File format: SQLite, application_id 0x53484F41 "SHOA", user_version 4. One table `entry`,
 // append-only:
 //
 //   seq              1, 2, 3, ... without a gap
 //   time             UTC
 //   lineage          whose budget: the data's name for it
-//   kind             one of the nine below
+//   kind             one of the ten below
 //   reservation      seq of the reserve entry that this one is about; a reserve's own; else 0
 //   request_key      idempotency key, unique among the reservations of a lineage
 //   request_digest   what was asked: the same key with another digest is refused
@@ -27,8 +27,8 @@
 // The last five came with format 2. A file of format 1 gets the columns when it is opened, and its
 // entries have NULL in all five, in the file and in the hash; no such entry follows a newer one. A
 // charge of format 1 has no delta, and what its Gaussian bound would be is not known: none. Format
-// 3 has three more kinds and the same columns: a file of format 2 gets the table of format 3 when
-// it is opened, with its entries as they are.
+// 3 has three more kinds, format 4 one more, and the same columns: an older file gets the table of
+// format 4 when it is opened, with its entries as they are.
 //
 // On a PostgreSQL server the same table is in a schema of its own, beside a table `about` with the
 // application and the format, which is 2 or later.
@@ -44,9 +44,12 @@
 //   fail     what is told instead of an answer, stored as one; counts against the lineage
 //   reopen   the owner looked: failures so far close nothing any more; body has a note
 //   restore  the owner went on from a backup; body has what the ledger had been seen to hold
+//   checkpoint  of no lineage: body has what the entries before it amount to, lineage by lineage
+//               (LineageState), so that opening starts here
 //
 // Invariants: totals are the sums of reserves less cancels, by lineage; a reservation has at most
-// one settle, fail or cancel, and nothing about it comes after.
+// one settle, fail or cancel, and nothing about it comes after; a checkpoint says what the entries
+// before it say. Why opening need not read those: chain.proof.md.
 #pragma once
 
 #include <shoal/privacy/charge.hpp>
@@ -55,6 +58,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace shoal::ledger {
 
@@ -75,7 +79,7 @@ struct Totals {
 Totals plus(const Totals& totals, const privacy::Charge& charge);
 Totals minus(const Totals& totals, const privacy::Charge& charge);
 
-inline constexpr int kFormatVersion = 3;
+inline constexpr int kFormatVersion = 4;
 inline constexpr int kEntryFormat = 2;  // the last one that changed what an entry is made of
 
 struct Entry {
@@ -96,35 +100,63 @@ struct Entry {
 
 std::string entry_hash(const Entry& entry, const std::string& previous_hash);
 
-// Throws corrupt unless the entry's hash is that of its fields after the entry with that hash.
-void require_hash(const Store& store, const Entry& entry, const std::string& previous_hash);
+// What the entries of a lineage amount to.
+struct LineageState {
+  Totals totals;
+  std::int64_t account = 0;            // the last entry that opened or changed its account
+  std::int64_t spends = 0;             // its reserve entries
+  std::vector<std::int64_t> failures;  // its fail entries since the last reopening
+  bool operator==(const LineageState&) const = default;
+};
 
 // What is known of the chain up to some entry. Advancing reads every newer entry and recomputes its
-// hash, its number and its totals; throws corrupt, naming the entry, if any of them is not what it
-// must be.
+// hash, its number, its totals and what a checkpoint says; throws corrupt, naming the entry, if any
+// of them is not what it must be.
 class ChainState {
  public:
+  enum class From { first_entry, last_checkpoint };
+  explicit ChainState(From from) : from_(from) {}
+
   void advance(Store& store);
   // Takes in an entry that was just written after the last one.
-  void add(const Store& store, const Entry& entry);
+  void add(Store& store, const Entry& entry);
 
   std::int64_t last_seq() const { return last_seq_; }
   const std::string& last_hash() const { return last_hash_; }
-  Totals totals(const std::string& lineage) const;
+  // Of a lineage without entries: all zero.
+  const LineageState& lineage(const std::string& name) const;
+  const Totals& totals(const std::string& name) const { return lineage(name).totals; }
+  // Whether that reservation is known to be open, without reading anything.
+  bool is_open(std::int64_t reservation) const { return open_.contains(reservation); }
+
+  std::int64_t entries_since_checkpoint() const { return last_seq_ - checkpoint_; }
+  std::string checkpoint_body() const;
 
  private:
-  void take(const Store& store, const Entry& entry);
-
-  std::int64_t last_seq_ = 0;
-  int last_format_ = 1;
-  std::string last_hash_;
   struct OpenReservation {
     std::string lineage;
     privacy::Charge charge;
   };
 
-  std::map<std::string, Totals> totals_;
-  std::map<std::int64_t, OpenReservation> open_;  // not closed
+  void start(Store& store);
+  void load_checkpoint(Store& store, const Entry& entry);
+  void take(Store& store, const Entry& entry);
+  OpenReservation open_reservation(Store& store, const Entry& closing) const;
+
+  From from_;
+  std::int64_t first_ = 0;       // the entry that it started after
+  std::int64_t checkpoint_ = 0;  // the last one
+  std::int64_t last_seq_ = 0;
+  int last_format_ = 1;
+  std::string last_hash_;
+  std::map<std::string, LineageState> lineages_;
+  std::map<std::int64_t, OpenReservation> open_;  // not closed, and made after first_
 };
+
+// An entry that is used without having been read in its turn: throws corrupt unless its hash fits
+// its fields and the hash of the entry before it.
+void require_chained(Store& store, const Entry& entry);
+// The same for every entry from that one to the other.
+void require_chained(Store& store, std::int64_t from, std::int64_t to);
 
 }  // namespace shoal::ledger

@@ -24,21 +24,6 @@ Json account_body(const Account& account) {
           {"neighbors", to_string(account.neighbors)},   {"unit", account.unit}};
 }
 
-Account parse_account(const std::string& lineage, const std::string& body) {
-  const Json json = Json::parse(body);
-  // Accounts of format 1 state neither failures nor a rule: there was nothing to choose.
-  return {lineage,
-          {Epsilon(json.at("epsilon").get<double>()), Delta(json.at("delta").get<double>()),
-           Delta(json.value("failures", 0.0)),
-           privacy::parse_rule(json.value("rule", std::string("zcdp")))},
-          parse_neighbors(json.at("neighbors").get<std::string>()),
-          json.at("unit").get<std::string>()};
-}
-
-}  // namespace
-
-namespace {
-
 std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Options& options) {
   if (const auto schema = server_schema(place)) return open_postgres_store(*schema, options);
   return open_sqlite_store(place, options);
@@ -46,22 +31,7 @@ std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Opti
 
 }  // namespace
 
-std::optional<Account> Ledger::State::account(const std::string& lineage) const {
-  const auto entry = store->account_entry(lineage);
-  if (!entry) return std::nullopt;
-  return parse_account(lineage, entry->body);
-}
-
-Account Ledger::State::known_account(const std::string& lineage) const {
-  auto found = account(lineage);
-  if (!found) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("the ledger has no budget named {}", printable(lineage, 80)));
-  }
-  return *std::move(found);
-}
-
-Entry Ledger::State::append(Entry entry) {
+Entry Ledger::State::write(Entry entry) {
   entry.seq = chain.last_seq() + 1;
   entry.time = utc_now();
   if (entry.kind == "reserve") entry.reservation = entry.seq;
@@ -71,38 +41,27 @@ Entry Ledger::State::append(Entry entry) {
   return entry;
 }
 
-std::string Ledger::State::holder_of(const Entry& reserve) const {
-  const auto resumed = store->last_resume_of(reserve.seq);
-  return resumed ? resumed->holder : reserve.holder;
+Entry Ledger::State::append(Entry entry) {
+  if (chain.entries_since_checkpoint() >= checkpoint_every) {
+    Entry checkpoint;
+    checkpoint.kind = "checkpoint";
+    checkpoint.body = chain.checkpoint_body();
+    write(std::move(checkpoint));
+  }
+  return write(std::move(entry));
 }
 
 Ledger::Ledger(const std::filesystem::path& place, const Options& options)
-    : state_(std::make_unique<State>(State{open_store(place, options), {}})) {
+    : state_(std::make_unique<State>(State{open_store(place, options),
+                                           ChainState(ChainState::From::last_checkpoint),
+                                           options.checkpoint_every})) {
+  SHOAL_CHECK(options.checkpoint_every >= 1);
   state_->chain.advance(*state_->store);
 }
 
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
-
-Head Ledger::head() const { return {state_->chain.last_seq(), state_->chain.last_hash()}; }
-
-bool Ledger::contains(const Head& head) const {
-  if (head.seq == 0) return head.hash.empty();
-  const auto entry = state_->store->entry_at(head.seq);
-  if (!entry || entry->hash != head.hash) return false;
-  std::string previous;
-  if (head.seq > 1) {
-    const auto before = state_->store->entry_at(head.seq - 1);
-    if (before) previous = before->hash;
-  }
-  require_hash(*state_->store, *entry, previous);
-  return true;
-}
-
-std::optional<Account> Ledger::account(const std::string& lineage) const {
-  return state_->account(lineage);
-}
 
 namespace {
 
@@ -216,22 +175,12 @@ void Ledger::change_budget(const std::string& lineage, const privacy::Budget& bu
   });
 }
 
-namespace {
-
-void require_same_request(const Entry& reserve, const std::string& digest) {
-  if (reserve.request_digest == digest) return;
-  throw Error(ErrorCode::conflict,
-              "this key was used for another question; use a new key for a new question");
-}
-
-}  // namespace
-
 // The key was reserved before: its answer, or an entry that takes the reservation over.
 std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Request& request,
                                                                       const Entry& earlier,
                                                                       Entry entry) {
   require_same_request(earlier, request.digest);
-  if (const auto closed = store->closing_of(earlier.seq)) {
+  if (const auto closed = closing_of(earlier.seq)) {
     if (closed->kind == "cancel") {
       throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
     }
@@ -241,6 +190,7 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Requ
     throw Error(ErrorCode::unavailable,
                 "the request with this key is being answered; try again in a moment");
   }
+  require_still_open(earlier);
   // Its process died before an answer was stored, so none has left: one may still be given for the
   // spend.
   entry.kind = "resume";
@@ -260,7 +210,7 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve(const Request& r
   entry.request_digest = request.digest;
   entry.holder = store->new_holder();
   entry.totals = chain.totals(request.lineage);
-  if (const auto earlier = store->reserve_of_key(request.lineage, request.key))
+  if (const auto earlier = reserve_of_key(request.lineage, request.key))
     return reserve_again(request, *earlier, std::move(entry));
 
   entry.kind = "reserve";
@@ -306,35 +256,24 @@ std::vector<Reserved> Ledger::reserve_together(std::span<const Request> requests
   return reserved;
 }
 
-std::optional<StoredAnswer> Ledger::stored(const std::string& lineage, const std::string& key,
-                                           const std::string& digest) const {
-  const auto reserved = state_->store->reserve_of_key(lineage, key);
-  if (!reserved) return std::nullopt;
-  require_same_request(*reserved, digest);
-  const auto closed = state_->store->closing_of(reserved->seq);
-  if (!closed || closed->kind == "cancel") return std::nullopt;
-  return StoredAnswer{reserved->seq, Json::parse(closed->body).at("answer").get<std::string>()};
-}
-
 // What ends a reservation.
 Entry Ledger::State::close(std::int64_t reservation, const std::string& kind,
                            const std::string& holder, const std::string& body) {
-  const auto reserve = store->reserve_at(reservation);
-  SHOAL_CHECK(reserve.has_value());
-  const bool held = holder_of(*reserve) == holder && !store->closing_of(reservation);
+  const Entry reserve = entry_at(reservation, "reserve");
+  const bool held = holder_of(reserve) == holder && !closing_of(reservation);
   Entry entry;
-  entry.lineage = reserve->lineage;
+  entry.lineage = reserve.lineage;
   entry.kind = kind;
   entry.reservation = reservation;
-  entry.request_key = reserve->request_key;
-  entry.request_digest = reserve->request_digest;
+  entry.request_key = reserve.request_key;
+  entry.request_digest = reserve.request_digest;
   entry.holder = holder;
   entry.body = body;
-  entry.totals = chain.totals(reserve->lineage);
+  entry.totals = chain.totals(reserve.lineage);
   if (kind == "cancel") {
     // Whoever took a reservation over, or lost it so, cannot know that the other touched no data.
-    SHOAL_CHECK(held && reserve->holder == holder);
-    entry.totals = minus(entry.totals, reserve->charge);
+    SHOAL_CHECK(held && reserve.holder == holder);
+    entry.totals = minus(entry.totals, reserve.charge);
   } else if (!held) {
     throw Error(
         ErrorCode::conflict,
@@ -364,42 +303,6 @@ void Ledger::cancel(privacy::Reservation&& reservation) {
   const privacy::Reservation mine = std::move(reservation);
   SHOAL_CHECK(!mine.touched());
   state_->transact([&] { return state_->close(mine.entry(), "cancel", mine.holder_, "{}"); });
-}
-
-privacy::Charge Ledger::total(const std::string& lineage) {
-  state_->chain.advance(*state_->store);
-  return state_->chain.totals(lineage).charge();
-}
-
-std::vector<Spend> Ledger::spends(const std::string& lineage) {
-  std::vector<Spend> spends;
-  for (const Entry& entry : state_->store->reserves(lineage)) {
-    const Json body = Json::parse(entry.body);
-    const auto closed = state_->store->closing_of(entry.seq);
-    spends.push_back({entry.seq, entry.time,
-                      !closed                    ? "reserved"
-                      : closed->kind == "settle" ? "settled"
-                      : closed->kind == "fail"   ? "failed"
-                                                 : "cancelled",
-                      body.at("description").get<std::string>(), entry.request_key,
-                      privacy::event_from_json(body.at("event").dump()), entry.charge,
-                      body.at("accountant").get<int>()});
-  }
-  return spends;
-}
-
-privacy::Charge Ledger::repriced_total(const std::string& lineage) {
-  const auto held = account(lineage);
-  privacy::Charge total;
-  if (!held) return total;
-  for (const Spend& spend : spends(lineage)) {
-    if (spend.state == "cancelled") continue;
-    // The first accountant's events state each sensitivity under the account's own relation, in the
-    // field that now is about coming and going: it is to be taken as it stands.
-    const Neighbors stated = spend.accountant == 1 ? Neighbors::add_remove : held->neighbors;
-    total = privacy::add(total, privacy::price(spend.event, stated));
-  }
-  return total;
 }
 
 }  // namespace shoal::ledger

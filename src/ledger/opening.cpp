@@ -21,7 +21,7 @@ CREATE TABLE entry(
   time TEXT NOT NULL,
   lineage TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel',
-    'fail', 'reopen', 'restore')),
+    'fail', 'reopen', 'restore', 'checkpoint')),
   reservation INTEGER NOT NULL,
   request_key TEXT NOT NULL,
   request_digest TEXT NOT NULL,
@@ -45,14 +45,12 @@ constexpr const char* kIndexes = R"sql(
 CREATE UNIQUE INDEX entry_request ON entry(lineage, request_key) WHERE kind = 'reserve';
 CREATE UNIQUE INDEX entry_close ON entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
 CREATE INDEX entry_resume ON entry(reservation) WHERE kind = 'resume';
-CREATE INDEX entry_account ON entry(lineage, seq) WHERE kind IN ('open', 'budget');
-CREATE INDEX entry_lineage ON entry(lineage, seq);
-CREATE INDEX entry_failure ON entry(lineage, seq) WHERE kind = 'fail';
-CREATE INDEX entry_reopen ON entry(lineage, seq) WHERE kind = 'reopen';
+CREATE INDEX entry_spend ON entry(lineage, seq) WHERE kind = 'reserve';
+CREATE INDEX entry_checkpoint ON entry(seq) WHERE kind = 'checkpoint';
 CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 PRAGMA application_id = 1397247809;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 )sql";
 
 // SQLite cannot change the CHECK of a column, so the rows move into a new table. A table of format
@@ -62,7 +60,7 @@ constexpr const char* kOldColumns =
     "epsilon_units, rho_units, epsilon_total, rho_total, unbounded_total, hash";
 constexpr const char* kNewColumns =
     ", delta_units, gaussian_units, delta_total, gaussian_total, other_total";
-static_assert(kApplicationId == 1397247809 && kFormatVersion == 3);
+static_assert(kApplicationId == 1397247809 && kFormatVersion == 4);
 
 // A file that nobody may write is read-only even to a process that could override it.
 void refuse_read_only(const std::filesystem::path& path) {

@@ -26,7 +26,7 @@ CREATE TABLE "{0}".entry(
   lineage TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL
     CONSTRAINT entry_kind_check CHECK (kind IN ('open', 'budget', 'reserve', 'resume', 'settle',
-      'cancel', 'fail', 'reopen', 'restore')),
+      'cancel', 'fail', 'reopen', 'restore', 'checkpoint')),
   reservation BIGINT NOT NULL,
   request_key TEXT COLLATE "C" NOT NULL,
   request_digest TEXT COLLATE "C" NOT NULL,
@@ -46,11 +46,9 @@ CREATE TABLE "{0}".entry(
 );
 CREATE UNIQUE INDEX entry_request ON "{0}".entry(lineage, request_key) WHERE kind = 'reserve';
 CREATE UNIQUE INDEX entry_close ON "{0}".entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
-CREATE INDEX entry_lineage ON "{0}".entry(lineage, seq);
-CREATE INDEX entry_failure ON "{0}".entry(lineage, seq) WHERE kind = 'fail';
-CREATE INDEX entry_reopen ON "{0}".entry(lineage, seq) WHERE kind = 'reopen';
 CREATE INDEX entry_resume ON "{0}".entry(reservation) WHERE kind = 'resume';
-CREATE INDEX entry_account ON "{0}".entry(lineage, seq) WHERE kind IN ('open', 'budget');
+CREATE INDEX entry_spend ON "{0}".entry(lineage, seq) WHERE kind = 'reserve';
+CREATE INDEX entry_checkpoint ON "{0}".entry(seq) WHERE kind = 'checkpoint';
 CREATE FUNCTION "{0}".refuse_change() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$;
 CREATE TRIGGER entry_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON "{0}".entry
@@ -59,19 +57,19 @@ CREATE TABLE "{0}".about(application TEXT NOT NULL, format INTEGER NOT NULL);
 INSERT INTO "{0}".about VALUES ('shoal ledger', {1});
 )sql";
 
-// Format 3 has more kinds of entries.
-constexpr const char* kFromFormat2 = R"sql(
+// Formats 3 and 4 have more kinds of entries, and format 4 other indexes.
+constexpr const char* kToThisFormat = R"sql(
 ALTER TABLE "{0}".entry DROP CONSTRAINT entry_kind_check;
 ALTER TABLE "{0}".entry ADD CONSTRAINT entry_kind_check CHECK (kind IN ('open', 'budget', 'reserve',
-  'resume', 'settle', 'cancel', 'fail', 'reopen', 'restore'));
+  'resume', 'settle', 'cancel', 'fail', 'reopen', 'restore', 'checkpoint'));
 DROP INDEX "{0}".entry_close;
+DROP INDEX IF EXISTS "{0}".entry_lineage, "{0}".entry_failure, "{0}".entry_reopen, "{0}".entry_account;
 CREATE UNIQUE INDEX entry_close ON "{0}".entry(reservation) WHERE kind IN ('settle', 'cancel', 'fail');
-CREATE INDEX entry_lineage ON "{0}".entry(lineage, seq);
-CREATE INDEX entry_failure ON "{0}".entry(lineage, seq) WHERE kind = 'fail';
-CREATE INDEX entry_reopen ON "{0}".entry(lineage, seq) WHERE kind = 'reopen';
-UPDATE "{0}".about SET format = 3;
+CREATE INDEX entry_spend ON "{0}".entry(lineage, seq) WHERE kind = 'reserve';
+CREATE INDEX entry_checkpoint ON "{0}".entry(seq) WHERE kind = 'checkpoint';
+UPDATE "{0}".about SET format = 4;
 )sql";
-static_assert(kFormatVersion == 3);
+static_assert(kFormatVersion == 4);
 
 // Names are those of the catalogue. A client that vanished without a word is noticed within half a
 // minute, and one that stands still in a transaction does not keep the others out for long. One
@@ -148,7 +146,7 @@ void bring_up_to_date(ServerConnection& connection, const std::string& schema) {
                     "the server's user who owns its tables",
                     connection.name()));
   }
-  connection.run(fmt::format(fmt::runtime(kFromFormat2), schema));
+  connection.run(fmt::format(fmt::runtime(kToThisFormat), schema));
 }
 
 // Makes the ledger, or brings it up to date; its entries stay as they are. One after the other: two
@@ -159,7 +157,7 @@ void make(ServerConnection& connection, const std::string& schema) {
     connection.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
                    {"shoal ledger " + schema});
     const std::int64_t format = format_of(connection, schema);
-    if (format == 2) bring_up_to_date(connection, schema);
+    if (format != 0 && format < kFormatVersion) bring_up_to_date(connection, schema);
     if (format == 0) {
       // IF NOT EXISTS would want the right to make schemas even where there is one.
       if (connection.value("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", {schema})

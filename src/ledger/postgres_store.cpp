@@ -130,9 +130,15 @@ class PostgresStore final : public Store {
     return first("seq = $1", {number(seq)});
   }
 
-  std::optional<Entry> account_entry(const std::string& lineage) override {
-    return first("lineage = $1 AND kind IN ('open', 'budget') ORDER BY seq DESC LIMIT 1",
-                 {lineage});
+  std::optional<std::string> hash_at(std::int64_t seq) override {
+    std::optional<std::string> hash;
+    connection_.run(fmt::format("SELECT hash FROM {} WHERE seq = $1", table_), {number(seq)},
+                    [&](const ServerRow& row) { hash = row.text(0); });
+    return hash;
+  }
+
+  std::optional<Entry> last_checkpoint() override {
+    return first("kind = 'checkpoint' ORDER BY seq DESC LIMIT 1", {});
   }
 
   std::optional<Entry> reserve_of_key(const std::string& lineage, const std::string& key) override {
@@ -143,20 +149,10 @@ class PostgresStore final : public Store {
     return first("seq = $1 AND kind = 'reserve'", {number(seq)});
   }
 
-  std::vector<Entry> reserves(const std::string& lineage) override {
+  std::vector<Entry> last_reserves(const std::string& lineage, std::int64_t limit) override {
     std::vector<Entry> entries;
-    each("lineage = $1 AND kind = 'reserve' ORDER BY seq", {lineage},
+    each("lineage = $1 AND kind = 'reserve' ORDER BY seq DESC LIMIT $2", {lineage, number(limit)},
          [&](const Entry& entry) { entries.push_back(entry); });
-    return entries;
-  }
-
-  std::vector<Entry> failures(const std::string& lineage) override {
-    std::vector<Entry> entries;
-    const std::string where = fmt::format(
-        "lineage = $1 AND kind = 'fail' AND seq > (SELECT coalesce(max(seq), 0) FROM {} WHERE "
-        "lineage = $1 AND kind = 'reopen') ORDER BY seq",
-        table_);
-    each(where.c_str(), {lineage}, [&](const Entry& entry) { entries.push_back(entry); });
     return entries;
   }
 
@@ -169,6 +165,9 @@ class PostgresStore final : public Store {
     return first("reservation = $1 AND kind = 'resume' ORDER BY seq DESC LIMIT 1",
                  {number(reservation)});
   }
+
+  // The server checks its own pages.
+  void check_integrity() override {}
 
   std::string new_holder() override { return fmt::format("{}{}#{}", kHolder, life_, ++holders_); }
 

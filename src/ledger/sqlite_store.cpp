@@ -8,6 +8,7 @@
 #include <shoal/base/process.hpp>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <atomic>
@@ -91,11 +92,14 @@ class SqliteStore final : public Store {
     return first("SELECT * FROM entry WHERE seq = ?1", seq);
   }
 
-  std::optional<Entry> account_entry(const std::string& lineage) override {
-    return first(
-        "SELECT * FROM entry WHERE lineage = ?1 AND kind IN ('open', 'budget') ORDER BY seq DESC "
-        "LIMIT 1",
-        lineage);
+  std::optional<std::string> hash_at(std::int64_t seq) override {
+    Statement statement(connection_, "SELECT hash FROM entry WHERE seq = ?1");
+    if (!statement.bind(1, seq).step()) return std::nullopt;
+    return statement.text(0);
+  }
+
+  std::optional<Entry> last_checkpoint() override {
+    return first("SELECT * FROM entry WHERE kind = 'checkpoint' ORDER BY seq DESC LIMIT 1");
   }
 
   std::optional<Entry> reserve_of_key(const std::string& lineage, const std::string& key) override {
@@ -107,20 +111,13 @@ class SqliteStore final : public Store {
     return first("SELECT * FROM entry WHERE seq = ?1 AND kind = 'reserve'", seq);
   }
 
-  std::vector<Entry> reserves(const std::string& lineage) override {
+  std::vector<Entry> last_reserves(const std::string& lineage, std::int64_t limit) override {
     std::vector<Entry> entries;
-    each(
-        "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'reserve' ORDER BY seq",
-        [&](const Entry& entry) { entries.push_back(entry); }, lineage);
-    return entries;
-  }
-
-  std::vector<Entry> failures(const std::string& lineage) override {
-    std::vector<Entry> entries;
-    each(
-        "SELECT * FROM entry WHERE lineage = ?1 AND kind = 'fail' AND seq > (SELECT "
-        "coalesce(max(seq), 0) FROM entry WHERE lineage = ?1 AND kind = 'reopen') ORDER BY seq",
-        [&](const Entry& entry) { entries.push_back(entry); }, lineage);
+    Statement statement(connection_,
+                        "SELECT * FROM entry INDEXED BY entry_spend WHERE lineage = ?1 AND kind = "
+                        "'reserve' ORDER BY seq DESC LIMIT ?2");
+    statement.bind(1, lineage).bind(2, limit);
+    while (statement.step()) entries.push_back(read_entry(statement));
     return entries;
   }
 
@@ -135,6 +132,12 @@ class SqliteStore final : public Store {
     return first(
         "SELECT * FROM entry WHERE reservation = ?1 AND kind = 'resume' ORDER BY seq DESC LIMIT 1",
         reservation);
+  }
+
+  void check_integrity() override {
+    Statement statement(connection_, "PRAGMA integrity_check(1)");
+    if (statement.step() && statement.text(0) == "ok") return;
+    connection_.fail(SQLITE_CORRUPT);
   }
 
   // Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -26,6 +27,7 @@ struct Ledger::Held {
 struct Ledger::State {
   std::unique_ptr<Store> store;
   ChainState chain;
+  int checkpoint_every;
 
   // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
   // than once. What is only in a transaction is forgotten with it, also when it is tried again.
@@ -48,17 +50,29 @@ struct Ledger::State {
   }
 
   Entry append(Entry entry);
+  // Of the chain as it is known: advance it first.
   std::optional<Account> account(const std::string& lineage) const;
   Account known_account(const std::string& lineage) const;
   std::string holder_of(const Entry& reserve) const;
+
+  // Entries that are used: each throws corrupt unless its hash fits.
+  Entry entry_at(std::int64_t seq, std::string_view kind) const;
+  std::optional<Entry> reserve_of_key(const std::string& lineage, const std::string& key) const;
+  std::optional<Entry> closing_of(std::int64_t reservation) const;
+  // Throws corrupt if the entry that closed a reservation may have been removed.
+  void require_still_open(const Entry& reserve) const;
 
   // Throws refused_by_policy if failures closed the lineage.
   void require_open(const Request& request) const;
   std::variant<Held, StoredAnswer> reserve(const Request& request);
   std::variant<Held, StoredAnswer> reserve_again(const Request& request, const Entry& earlier,
                                                  Entry entry);
+  Entry write(Entry entry);
   Entry close(std::int64_t reservation, const std::string& kind, const std::string& holder,
               const std::string& body);
 };
+
+// Throws conflict if the key of the reservation was used for another request.
+void require_same_request(const Entry& reserve, const std::string& digest);
 
 }  // namespace shoal::ledger

@@ -34,17 +34,19 @@ class Store {
   // Every entry of at least that number, in order.
   virtual void read_from(std::int64_t seq, const std::function<void(const Entry&)>& action) = 0;
   virtual std::optional<Entry> entry_at(std::int64_t seq) = 0;
-  // The last entry that opened or changed the account.
-  virtual std::optional<Entry> account_entry(const std::string& lineage) = 0;
+  virtual std::optional<std::string> hash_at(std::int64_t seq) = 0;
+  virtual std::optional<Entry> last_checkpoint() = 0;
   virtual std::optional<Entry> reserve_of_key(const std::string& lineage,
                                               const std::string& key) = 0;
   virtual std::optional<Entry> reserve_at(std::int64_t seq) = 0;
-  virtual std::vector<Entry> reserves(const std::string& lineage) = 0;
-  // The failures of a lineage since its last reopening, oldest first.
-  virtual std::vector<Entry> failures(const std::string& lineage) = 0;
+  // The last so many reservations of a lineage, the newest first.
+  virtual std::vector<Entry> last_reserves(const std::string& lineage, std::int64_t limit) = 0;
   // What closed a reservation (settle, fail or cancel), and the last time that it was taken over.
   virtual std::optional<Entry> closing_of(std::int64_t reservation) = 0;
   virtual std::optional<Entry> last_resume_of(std::int64_t reservation) = 0;
+
+  // What the store itself can say about its soundness. Throws corrupt.
+  virtual void check_integrity() = 0;
 
   // Names whoever holds a reservation made through this store: a new name at each call.
   virtual std::string new_holder() = 0;

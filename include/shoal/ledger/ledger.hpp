@@ -98,14 +98,17 @@ struct Options {
   std::string vfs;  // SQLite file layer; empty for the default. Crash tests put theirs here
   int busy_milliseconds = 10'000;
   bool create = true;
+  // So many entries after a checkpoint the next one is written: what opening has to verify.
+  int checkpoint_every = 256;
   // Called before and after each exchange with a server. Crash tests die in it.
   std::function<void()> step = {};
 };
 
 class Ledger {
  public:
-  // Opens, or makes, the ledger and verifies the whole chain. The place is a file or
-  // "postgresql:<schema>" (base/ledger_place.hpp). Throws corrupt, io, unavailable or not_found.
+  // Opens, or makes, the ledger and verifies the chain from its last checkpoint on; older entries
+  // when they are used. The place is a file or "postgresql:<schema>" (base/ledger_place.hpp).
+  // Throws corrupt, io, unavailable or not_found.
   explicit Ledger(const std::filesystem::path& place, const Options& options = {});
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
@@ -145,6 +148,10 @@ class Ledger {
   std::optional<StoredAnswer> stored(const std::string& lineage, const std::string& key,
                                      const std::string& digest) const;
 
+  // The same for a request that is to be answered: without writing anything, gives what reserve()
+  // would give if it is a stored answer. Throws as reserve() does where the lineage is closed.
+  std::optional<StoredAnswer> answered(const Request& request) const;
+
   // Stores the answer, durable when it returns. Only what it returns may leave.
   StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer);
 
@@ -163,9 +170,16 @@ class Ledger {
   // Gives back a reservation. Throws internal if data was touched under it.
   void cancel(privacy::Reservation&& reservation);
 
-  // What is charged to the lineage, and each spend of it.
+  // What is charged to the lineage, how many spends it has, the last so many of them, or all.
+  // Oldest first.
   privacy::Charge total(const std::string& lineage);
+  std::int64_t spend_count(const std::string& lineage);
+  std::vector<Spend> last_spends(const std::string& lineage, std::int64_t limit);
   std::vector<Spend> spends(const std::string& lineage);
+
+  // Verifies the whole chain from the first entry on, and the file's own structure; returns the
+  // last entry. Throws corrupt.
+  Head verify();
 
   // The lineage's total priced anew from the stored events, by the accountant of this version.
   privacy::Charge repriced_total(const std::string& lineage);

@@ -145,7 +145,7 @@ TEST_F(FormatTest, OldEntriesAreHeldByTheChain) {
 TEST_F(FormatTest, TheFileSaysThatItIsOfTheNewFormat) {
   EXPECT_EQ(user_version(), 1);
   ASSERT_EQ(opening(), std::nullopt);
-  EXPECT_EQ(user_version(), 3);
+  EXPECT_EQ(user_version(), 4);
 }
 
 class Format2Test : public FormatTest {
@@ -164,7 +164,7 @@ class Format2Test : public FormatTest {
 TEST_F(Format2Test, SaysWhatItSaid) {
   EXPECT_EQ(user_version(), 2);
   Ledger ledger(path());
-  EXPECT_EQ(user_version(), 3);
+  EXPECT_EQ(user_version(), 4);
   EXPECT_EQ(ledger.total(kOld).rho_units, 154'547'581'644'755);
   EXPECT_EQ(ledger.repriced_total(kOld), ledger.total(kOld));
   EXPECT_EQ(ledger.account(kOld)->budget.epsilon, Epsilon(8));

@@ -1,10 +1,10 @@
 // The ledger's promises to one process: totals in integers, one answer a key, what was touched
 // stays spent, and an account that cannot change its meaning.
 #include "ledger/store.hpp"
-#include "support/touch.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -274,7 +274,7 @@ TEST_F(LedgerTest, ATakenOverReservationCannotBeGivenBack) {
 // Takes a reservation over as another process would that cannot see this one alive.
 void take_over(const std::filesystem::path& path, const privacy::Reservation& reservation) {
   const std::unique_ptr<Store> store = open_sqlite_store(path, {});
-  ChainState chain;
+  ChainState chain(ChainState::From::first_entry);
   chain.advance(*store);
   Entry entry;
   entry.seq = chain.last_seq() + 1;

@@ -59,7 +59,7 @@ TEST(LedgerOpening, AnotherDatabaseIsCorruptAndStaysAsItIs) {
   run_sql(folder / "other", "CREATE TABLE t(x); INSERT INTO t VALUES (1)");
   run_sql(folder / "versioned", "CREATE TABLE t(x); PRAGMA user_version = 1");
   run_sql(folder / "future",
-          "CREATE TABLE entry(x); PRAGMA application_id = 1397247809; PRAGMA user_version = 4");
+          "CREATE TABLE entry(x); PRAGMA application_id = 1397247809; PRAGMA user_version = 5");
   for (const char* name : {"other", "versioned", "future"}) {
     const std::string before = read(folder / name);
     EXPECT_EQ(opening(folder / name), ErrorCode::corrupt) << name;

@@ -1,10 +1,10 @@
 // The ledger on a PostgreSQL server: the same calls give the same as in a file; who is gone is told
 // by the server; whoever comes in between is waited out, and not without end.
-#include "support/touch.hpp"
 #include "support/child_process.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/postgres_server.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -285,7 +285,7 @@ TEST_F(PostgresLedger, RefusesWhatIsNoLedger) {
   EXPECT_EQ(code_of([&] { Ledger ledger(place_); }), ErrorCode::corrupt);
   server_.run("SELECT x FROM budgets.entry; DROP SCHEMA budgets CASCADE");
   Ledger{place_};
-  server_.run("UPDATE budgets.about SET format = 4");
+  server_.run("UPDATE budgets.about SET format = 5");
   EXPECT_EQ(code_of([&] { Ledger ledger(place_); }), ErrorCode::corrupt);
 }
 
@@ -294,7 +294,7 @@ constexpr const char* kBackToFormat2 =
     "ALTER TABLE budgets.entry DROP CONSTRAINT entry_kind_check; ALTER TABLE budgets.entry ADD "
     "CHECK "
     "(kind IN ('open', 'budget', 'reserve', 'resume', 'settle', 'cancel')); DROP INDEX "
-    "budgets.entry_close, budgets.entry_failure, budgets.entry_reopen, budgets.entry_lineage; "
+    "budgets.entry_close, budgets.entry_spend, budgets.entry_checkpoint; "
     "CREATE UNIQUE INDEX "
     "entry_close ON budgets.entry(reservation) WHERE kind IN ('settle', 'cancel'); UPDATE "
     "budgets.about SET format = 2";

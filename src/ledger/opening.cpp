@@ -1,6 +1,7 @@
 #include "ledger/opening.hpp"
 
 #include "ledger/chain.hpp"
+#include "ledger/ledger_files.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -73,6 +74,14 @@ void refuse_read_only(const std::filesystem::path& path) {
             "the file and its folder writable",
             path.string()));
   }
+}
+
+// The ledger has stored answers, and whoever may write it may spend. A file that was just made is
+// empty; its log and its shared memory get the mode that it has.
+void keep_to_owner(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0)
+    ::chmod(path.c_str(), 0600);
 }
 
 std::int64_t pragma(const Connection& connection, const char* sql) {
@@ -151,22 +160,42 @@ void bring_up_to_date(Connection& connection) {
   transaction.commit();
 }
 
-}  // namespace
-
-Connection open_connection(const std::filesystem::path& path, const Options& options) {
+void refuse_missing(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!options.create && !std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("there is no ledger {}; the first question makes it", path.string()));
-  }
-  refuse_read_only(path);
-  Connection connection(path, options.create, options.vfs, options.busy_milliseconds);
+  if (std::filesystem::exists(path, ignored)) return;
+  throw Error(ErrorCode::not_found,
+              fmt::format("there is no ledger {}; the first question makes it", path.string()));
+}
+
+void prepare(Connection& connection) {
   connection.run("PRAGMA trusted_schema = OFF");
   connection.run("PRAGMA synchronous = FULL");
   refuse_foreign(connection);
+}
+
+}  // namespace
+
+Connection open_connection(const std::filesystem::path& path, const Options& options) {
+  if (!options.create) refuse_missing(path);
+  refuse_read_only(path);
+  if (keeps_readers_out(path, options.busy_milliseconds))
+    throw Error(ErrorCode::unavailable, busy_sentence(path));
+  Connection connection(path, options.create ? Access::create : Access::write, options.vfs,
+                        options.busy_milliseconds);
+  keep_to_owner(path);
+  prepare(connection);
   use_write_ahead_log(connection, options.busy_milliseconds);
   if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
   if (pragma(connection, "PRAGMA user_version") < kFormatVersion) bring_up_to_date(connection);
+  return connection;
+}
+
+std::optional<Connection> open_reading_connection(const std::filesystem::path& path, Access access,
+                                                  const Options& options) {
+  refuse_missing(path);
+  Connection connection(path, access, options.vfs, options.busy_milliseconds);
+  prepare(connection);
+  if (pragma(connection, "PRAGMA user_version") != kFormatVersion) return std::nullopt;
   return connection;
 }
 

@@ -166,6 +166,9 @@ class PostgresStore final : public Store {
                  {number(reservation)});
   }
 
+  // A connection is to one server.
+  bool is_in_place() const override { return true; }
+
   // The server checks its own pages.
   void check_integrity() override {}
 

@@ -90,6 +90,8 @@ Account Ledger::State::known_account(const std::string& lineage) const {
   return *std::move(found);
 }
 
+bool Ledger::is_in_place() const { return state_->store->is_in_place(); }
+
 Head Ledger::head() const { return {state_->chain.last_seq(), state_->chain.last_hash()}; }
 
 bool Ledger::contains(const Head& head) const {

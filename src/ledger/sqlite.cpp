@@ -1,6 +1,9 @@
 #include "ledger/sqlite.hpp"
 
+#include "ledger/ledger_files.hpp"
+
 #include <shoal/base/error.hpp>
+#include <shoal/base/text.hpp>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -9,12 +12,45 @@
 
 namespace shoal::ledger {
 
-Connection::Connection(const std::filesystem::path& path, bool create, const std::string& vfs,
+namespace {
+
+// A name that SQLite takes as it stands: one that begins with "file:" is an address to it.
+std::string plain_name(const std::filesystem::path& path) {
+  return path.is_absolute() ? path.string() : "./" + path.string();
+}
+
+std::string immutable_address(const std::filesystem::path& path) {
+  std::string address = "file:";
+  for (const char c : plain_name(path)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '_' || c == '-';
+    address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return address + "?immutable=1";
+}
+
+int flags_of(Access access) {
+  switch (access) {
+    case Access::create:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case Access::write:
+      return SQLITE_OPEN_READWRITE;
+    case Access::read:
+      return SQLITE_OPEN_READONLY;
+    case Access::immutable:
+      return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  }
+  return SQLITE_OPEN_READONLY;
+}
+
+}  // namespace
+
+Connection::Connection(const std::filesystem::path& path, Access access, const std::string& vfs,
                        int busy_milliseconds)
     : path_(path) {
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
-  const int code =
-      sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
+  const std::string name = access == Access::immutable ? immutable_address(path) : plain_name(path);
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, flags_of(access) | SQLITE_OPEN_NOMUTEX,
+                                   vfs.empty() ? nullptr : vfs.c_str());
   if (code == SQLITE_OK) {
     sqlite3_extended_result_codes(handle_, 1);
     sqlite3_busy_timeout(handle_, busy_milliseconds);
@@ -55,15 +91,24 @@ void Connection::run(const char* sql) {
 
 void Connection::fail(int code) const {
   const std::string file = path_.string();
-  const char* reason = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
-  switch (code & 0xFF) {
+  // A damaged schema stands in the message as it is.
+  std::string reason = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  if (!is_utf8(reason, false)) reason = sqlite3_errstr(code);
+  reason = printable(reason, 200);
+  const int kind = code & 0xFF;
+  if (kind == SQLITE_FULL ||
+      ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) && disk_is_full(path_))) {
+    throw Error(ErrorCode::io,
+                fmt::format("the disk of the ledger {} is full; nothing was spent. Free some "
+                            "space and ask again; stored answers and shoal budget need none",
+                            file));
+  }
+  switch (kind) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error(ErrorCode::unavailable,
-                  fmt::format("the ledger {} is in use by other processes; try again", file));
-    case SQLITE_FULL:
-      throw Error(ErrorCode::io,
-                  fmt::format("the disk of the ledger {} is full; free some space", file));
+    // Somebody holds the lock of a log that is yet to be made or recovered.
+    case SQLITE_PROTOCOL:
+      throw Error(ErrorCode::unavailable, busy_sentence(path_));
     case SQLITE_READONLY:
     case SQLITE_PERM:
       throw Error(

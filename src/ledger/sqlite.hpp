@@ -14,10 +14,17 @@ struct sqlite3_stmt;
 
 namespace shoal::ledger {
 
+enum class Access {
+  create,     // makes the database if it is not there
+  write,      // one that is there
+  read,       // without writing a byte into it; its log and shared memory must be there
+  immutable,  // nobody writes meanwhile; what is in its log is not seen
+};
+
 class Connection {
  public:
-  // Opens, or makes, the database. An empty vfs is SQLite's own.
-  Connection(const std::filesystem::path& path, bool create, const std::string& vfs,
+  // An empty vfs is SQLite's own.
+  Connection(const std::filesystem::path& path, Access access, const std::string& vfs,
              int busy_milliseconds);
   Connection(Connection&& other) noexcept;
   Connection& operator=(Connection&& other) noexcept;

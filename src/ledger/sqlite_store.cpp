@@ -2,9 +2,12 @@
 // holds a reservation is named by its boot, its number and its start.
 #include "ledger/sqlite_store.hpp"
 
+#include "ledger/ledger_files.hpp"
 #include "ledger/opening.hpp"
+#include "ledger/private_copy.hpp"
 #include "ledger/store.hpp"
 
+#include <shoal/base/error.hpp>
 #include <shoal/base/process.hpp>
 
 #include <fmt/format.h>
@@ -15,6 +18,7 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace shoal::ledger {
 
@@ -56,16 +60,32 @@ namespace {
 
 class SqliteStore final : public Store {
  public:
-  explicit SqliteStore(Connection&& connection) : connection_(std::move(connection)) {}
+  explicit SqliteStore(Connection&& connection)
+      : connection_(std::move(connection)), in_place_(connection_.path()) {}
+  // To read alone. The check throws if what was read may be of a file that was being written.
+  SqliteStore(Connection&& connection, std::filesystem::path name,
+              std::optional<PrivateCopy>&& copy, std::optional<QuietFile>&& quiet)
+      : copy_(std::move(copy)),
+        connection_(std::move(connection)),
+        name_(std::move(name)),
+        quiet_(std::move(quiet)) {}
 
-  std::string name() const override { return connection_.path().string(); }
+  std::string name() const override {
+    return name_.empty() ? connection_.path().string() : name_.string();
+  }
 
-  // BEGIN IMMEDIATE keeps all other writers out, so the action runs once.
+  // BEGIN IMMEDIATE keeps all other writers out, so the action runs once. Looks afterwards, too:
+  // what was written into a file that has lost its name is not to be relied on.
   void transact(const std::function<void()>& action) override {
+    SHOAL_CHECK(in_place_.has_value());
     Transaction transaction(connection_);
+    in_place_->require();
     action();
     transaction.commit();
+    in_place_->require();
   }
+
+  bool is_in_place() const override { return !in_place_ || in_place_->hold(); }
 
   void append(const Entry& entry) override {
     Statement insert(
@@ -95,6 +115,7 @@ class SqliteStore final : public Store {
   std::optional<std::string> hash_at(std::int64_t seq) override {
     Statement statement(connection_, "SELECT hash FROM entry WHERE seq = ?1");
     if (!statement.bind(1, seq).step()) return std::nullopt;
+    require_quiet();
     return statement.text(0);
   }
 
@@ -118,6 +139,7 @@ class SqliteStore final : public Store {
                         "'reserve' ORDER BY seq DESC LIMIT ?2");
     statement.bind(1, lineage).bind(2, limit);
     while (statement.step()) entries.push_back(read_entry(statement));
+    require_quiet();
     return entries;
   }
 
@@ -156,7 +178,12 @@ class SqliteStore final : public Store {
   void each(const char* sql, const std::function<void(const Entry&)>& action, const Value& value) {
     Statement statement(connection_, sql);
     statement.bind(1, value);
-    while (statement.step()) action(read_entry(statement));
+    while (statement.step()) {
+      const Entry entry = read_entry(statement);
+      require_quiet();
+      action(entry);
+    }
+    require_quiet();
   }
 
   template <typename... Values>
@@ -164,17 +191,84 @@ class SqliteStore final : public Store {
     Statement statement(connection_, sql);
     int index = 0;
     (statement.bind(++index, values), ...);
-    if (!statement.step()) return std::nullopt;
-    return read_entry(statement);
+    std::optional<Entry> entry;
+    if (statement.step()) entry = read_entry(statement);
+    require_quiet();
+    return entry;
   }
 
+  void require_quiet() const {
+    if (quiet_) quiet_->require();
+  }
+
+  std::optional<PrivateCopy> copy_;  // goes after the connection to it
   Connection connection_;
+  std::optional<FilesInPlace> in_place_;
+  std::filesystem::path name_;  // of what the copy is of
+  std::optional<QuietFile> quiet_;
 };
+
+}  // namespace
+
+namespace {
+
+using Opened = std::unique_ptr<Store>;
+
+Opened open_to_write(const std::filesystem::path& path, const Options& options) {
+  return std::make_unique<SqliteStore>(open_connection(path, options));
+}
+
+Opened open_read_only(const std::filesystem::path& path, const Options& options) {
+  auto connection = open_reading_connection(path, Access::read, options);
+  if (!connection) return nullptr;
+  return std::make_unique<SqliteStore>(*std::move(connection), path, std::nullopt, std::nullopt);
+}
+
+// A file whose log is empty has everything itself.
+Opened open_quiet(const std::filesystem::path& path, const Options& options) {
+  std::optional<QuietFile> quiet = QuietFile::without_log(path);
+  if (!quiet) return nullptr;
+  auto connection = open_reading_connection(path, Access::immutable, options);
+  if (!connection) return nullptr;
+  quiet->require();
+  return std::make_unique<SqliteStore>(*std::move(connection), path, std::nullopt,
+                                       std::move(quiet));
+}
+
+Opened open_copy(const std::filesystem::path& path, Options options) {
+  PrivateCopy copy(path);
+  options.create = false;
+  Connection connection = open_connection(copy.path(), options);
+  return std::make_unique<SqliteStore>(std::move(connection), path, std::move(copy), std::nullopt);
+}
+
+// As whoever may write where that is possible: an old format is brought up to date, and a log that
+// a killed process left is read. Otherwise, and where the disk is full or a process that stands
+// still keeps everybody out, without a byte written there.
+Opened open_to_read(const std::filesystem::path& path, const Options& options) {
+  std::vector<Opened (*)(const std::filesystem::path&, const Options&)> ways;
+  if (!keeps_readers_out(path, options.busy_milliseconds))
+    ways.push_back(may_write(path) ? open_to_write : open_read_only);
+  ways.push_back(open_quiet);
+  for (const auto& way : ways) {
+    try {
+      if (Opened opened = way(path, options)) return opened;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::io && error.code() != ErrorCode::unavailable) throw;
+    }
+  }
+  return open_copy(path, options);
+}
 
 }  // namespace
 
 std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& path,
                                          const Options& options) {
+  if (options.read_only) {
+    Options existing = options;
+    existing.create = false;
+    return open_to_read(path, existing);
+  }
   return std::make_unique<SqliteStore>(open_connection(path, options));
 }
 

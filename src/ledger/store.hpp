@@ -45,6 +45,9 @@ class Store {
   virtual std::optional<Entry> closing_of(std::int64_t reservation) = 0;
   virtual std::optional<Entry> last_resume_of(std::int64_t reservation) = 0;
 
+  // Whether it still is what its name leads to.
+  virtual bool is_in_place() const = 0;
+
   // What the store itself can say about its soundness. Throws corrupt.
   virtual void check_integrity() = 0;
 

@@ -98,6 +98,9 @@ struct Options {
   std::string vfs;  // SQLite file layer; empty for the default. Crash tests put theirs here
   int busy_milliseconds = 10'000;
   bool create = true;
+  // To read alone: works without the right to write, on a full disk, and while a process that
+  // stands still keeps others from writing. Whatever would write throws internal.
+  bool read_only = false;
   // So many entries after a checkpoint the next one is written: what opening has to verify.
   int checkpoint_every = 256;
   // Called before and after each exchange with a server. Crash tests die in it.
@@ -113,6 +116,9 @@ class Ledger {
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
+
+  // Whether the place still leads to what was opened. If not, whatever writes throws corrupt.
+  bool is_in_place() const;
 
   // The last entry that this ledger verified or wrote. What it wrote is on disk.
   Head head() const;

@@ -218,12 +218,12 @@ TEST_F(PostgresLedger, AStandstillKeepsOthersOutForALimitedTime) {
   int steps = 0;
   Options options = patient(200);
   options.step = [&] {
-    if (armed && ++steps == 13) ask(other, request_of("other", 0.25), "b");
+    if (armed && ++steps == 11) ask(other, request_of("other", 0.25), "b");
   };
   Ledger ledger(place_, options);
   armed = true;
   EXPECT_EQ(code_of([&] { ledger.reserve(request_of("key", 0.5)); }), ErrorCode::unavailable);
-  EXPECT_GE(steps, 13);
+  EXPECT_GE(steps, 11);
   EXPECT_EQ(total_units(other), units(0.25));
   ask(other, request_of("key", 0.5), "answer");
 }

@@ -103,7 +103,7 @@ class TamperTest : public ::testing::Test {
 
   // The entry, changed, with a hash that fits it.
   void rewrite(std::int64_t seq, const std::function<void(Entry&)>& change) const {
-    Connection connection(path(), false, "", 1000);
+    Connection connection(path(), Access::write, "", 1000);
     connection.run(kUnlock);
     std::vector<Entry> entries;
     {
@@ -284,7 +284,7 @@ class OldEntryTest : public TamperTest {
   }
 
   int entry_of(const std::string& kind, const std::string& key) const {
-    Connection connection(path(), false, "", 1000);
+    Connection connection(path(), Access::write, "", 1000);
     Statement row(connection, "SELECT seq FROM entry WHERE kind = ?1 AND request_key = ?2");
     row.bind(1, std::string_view(kind)).bind(2, std::string_view(key));
     return row.step() ? static_cast<int>(row.integer(0)) : 0;

@@ -184,12 +184,9 @@ std::variant<Ledger::Held, StoredAnswer> Ledger::State::reserve_again(const Requ
     if (closed->kind == "cancel") {
       throw Error(ErrorCode::conflict, "the request with this key was cancelled; use a new key");
     }
-    return StoredAnswer{earlier.seq, Json::parse(closed->body).at("answer").get<std::string>()};
+    return stored_answer(earlier, *closed);
   }
-  if (!store->is_gone(holder_of(earlier))) {
-    throw Error(ErrorCode::unavailable,
-                "the request with this key is being answered; try again in a moment");
-  }
+  if (!store->is_gone(holder_of(earlier))) throw KeyInWork();
   require_still_open(earlier);
   // Its process died before an answer was stored, so none has left: one may still be given for the
   // spend.
@@ -283,20 +280,21 @@ Entry Ledger::State::close(std::int64_t reservation, const std::string& kind,
 }
 
 StoredAnswer Ledger::settle_as(const char* kind, privacy::SpentReservation&& spent,
-                               std::string_view answer) {
+                               std::string_view answer, std::chrono::microseconds hidden_for) {
   const privacy::SpentReservation mine = std::move(spent);
-  const std::string body =
-      Json{{"digest", to_hex(sha256(answer))}, {"answer", std::string(answer)}}.dump();
+  const std::string body = closing_body(answer, hidden_for);
   state_->transact([&] { return state_->close(mine.entry(), kind, mine.holder(), body); });
-  return {mine.entry(), std::string(answer)};
+  return {mine.entry(), std::string(answer), hidden_for};
 }
 
-StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer) {
-  return settle_as("settle", std::move(spent), answer);
+StoredAnswer Ledger::settle(privacy::SpentReservation&& spent, std::string_view answer,
+                            std::chrono::microseconds hidden_for) {
+  return settle_as("settle", std::move(spent), answer, hidden_for);
 }
 
-StoredAnswer Ledger::settle_failure(privacy::SpentReservation&& spent, std::string_view answer) {
-  return settle_as("fail", std::move(spent), answer);
+StoredAnswer Ledger::settle_failure(privacy::SpentReservation&& spent, std::string_view answer,
+                                    std::chrono::microseconds hidden_for) {
+  return settle_as("fail", std::move(spent), answer, hidden_for);
 }
 
 void Ledger::cancel(privacy::Reservation&& reservation) {

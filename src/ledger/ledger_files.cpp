@@ -115,16 +115,27 @@ FileIdentity identity_of(const std::filesystem::path& path) {
   return identity_from(info);
 }
 
-FilesInPlace::FilesInPlace(std::filesystem::path path)
+FilesInPlace::FilesInPlace(const std::filesystem::path& path)
     // A relative name would lead elsewhere once the process changes its folder.
     : path_(std::filesystem::absolute(path)) {
-  const auto open = open_files();
-  for (std::size_t i = 0; i < files_.size(); ++i) {
+  for (std::size_t i = 0; i < files_.size(); ++i)
     files_[i] = identity_of(with_suffix(path_, kLedgerFiles[i]));
-    const bool is_open =
-        open.empty() || open.contains(std::pair(files_[i].device, files_[i].number));
-    if (files_[i].number == 0 || !is_open) not_in_place(path_);
+}
+
+std::optional<FilesInPlace> FilesInPlace::opened(const std::filesystem::path& path) {
+  FilesInPlace files(path);
+  const auto open = open_files();
+  for (const FileIdentity& file : files.files_) {
+    if (file.number == 0) return std::nullopt;
+    if (!open.empty() && !open.contains(std::pair(file.device, file.number))) return std::nullopt;
   }
+  return files;
+}
+
+FilesInPlace FilesInPlace::required(const std::filesystem::path& path) {
+  auto files = opened(path);
+  if (!files) not_in_place(path);
+  return *std::move(files);
 }
 
 bool FilesInPlace::hold() const {

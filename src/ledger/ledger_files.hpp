@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace shoal::ledger {
@@ -25,9 +26,10 @@ FileIdentity identity_of(const std::filesystem::path& path);
 // is not stored: the spend would be gone, and the answer would have left.
 class FilesInPlace {
  public:
-  // Of an open connection, after its first read. Throws corrupt if this process has not opened the
-  // files that are at the paths now.
-  explicit FilesInPlace(std::filesystem::path path);
+  // None unless this process has the files open that are at the paths now, all three.
+  static std::optional<FilesInPlace> opened(const std::filesystem::path& path);
+  // The same inside a transaction, when they must be. Throws corrupt.
+  static FilesInPlace required(const std::filesystem::path& path);
 
   // Whether the paths lead to the same files still.
   bool hold() const;
@@ -35,6 +37,8 @@ class FilesInPlace {
   void require() const;
 
  private:
+  explicit FilesInPlace(const std::filesystem::path& path);
+
   std::filesystem::path path_;
   std::array<FileIdentity, kLedgerFiles.size()> files_;
 };

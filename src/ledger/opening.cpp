@@ -137,6 +137,15 @@ void use_write_ahead_log(const Connection& connection, int busy_milliseconds) {
   }
 }
 
+// SQLite says that it uses the log where making it failed, and goes on without.
+void require_log(const Connection& connection) {
+  if (std::filesystem::exists(connection.path().string() + "-wal")) return;
+  throw Error(ErrorCode::io,
+              fmt::format("the write-ahead log of the ledger {} cannot be made; check the folder, "
+                          "its permissions and the free space, and try again",
+                          connection.path().string()));
+}
+
 void make_schema(Connection& connection) {
   Transaction transaction(connection);
   if (!is_new(connection)) return;
@@ -187,6 +196,7 @@ Connection open_connection(const std::filesystem::path& path, const Options& opt
   use_write_ahead_log(connection, options.busy_milliseconds);
   if (pragma(connection, "PRAGMA user_version") == 0) make_schema(connection);
   if (pragma(connection, "PRAGMA user_version") < kFormatVersion) bring_up_to_date(connection);
+  require_log(connection);
   return connection;
 }
 

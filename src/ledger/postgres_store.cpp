@@ -172,6 +172,11 @@ class PostgresStore final : public Store {
   // The server checks its own pages.
   void check_integrity() override {}
 
+  void backup(const std::filesystem::path& /*file*/) override {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("the ledger {} is on a server; copy its schema with pg_dump", name()));
+  }
+
   std::string new_holder() override { return fmt::format("{}{}#{}", kHolder, life_, ++holders_); }
 
   // Shared, so that two who ask at once do not take each other for the holder. A lock of our own

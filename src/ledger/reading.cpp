@@ -28,10 +28,12 @@ Account parse_account(const std::string& lineage, const std::string& body) {
           json.at("unit").get<std::string>()};
 }
 
-std::string state_of(const std::optional<Entry>& closed) {
+// When an answer was settled shows to nobody before it has left.
+std::string state_of(const Entry& reserve, const std::optional<Entry>& closed) {
   if (!closed) return "reserved";
-  if (closed->kind == "settle") return "settled";
-  return closed->kind == "fail" ? "failed" : "cancelled";
+  if (closed->kind == "cancel") return "cancelled";
+  if (stored_answer(reserve, *closed).hidden_for.count() > 0) return "reserved";
+  return closed->kind == "settle" ? "settled" : "failed";
 }
 
 [[noreturn]] void missing(const Store& store, std::int64_t seq) {
@@ -120,7 +122,7 @@ std::optional<StoredAnswer> Ledger::stored(const std::string& lineage, const std
   require_same_request(*reserved, digest);
   const auto closed = state_->closing_of(reserved->seq);
   if (!closed || closed->kind == "cancel") return std::nullopt;
-  return StoredAnswer{reserved->seq, Json::parse(closed->body).at("answer").get<std::string>()};
+  return stored_answer(*reserved, *closed);
 }
 
 std::optional<StoredAnswer> Ledger::answered(const Request& request) const {
@@ -148,7 +150,7 @@ std::vector<Spend> Ledger::last_spends(const std::string& lineage, std::int64_t 
   for (const Entry& entry : state_->store->last_reserves(lineage, limit)) {
     require_chained(*state_->store, entry);
     const Json body = Json::parse(entry.body);
-    spends.push_back({entry.seq, entry.time, state_of(state_->closing_of(entry.seq)),
+    spends.push_back({entry.seq, entry.time, state_of(entry, state_->closing_of(entry.seq)),
                       body.at("description").get<std::string>(), entry.request_key,
                       privacy::event_from_json(body.at("event").dump()), entry.charge,
                       body.at("accountant").get<int>()});
@@ -170,6 +172,8 @@ privacy::Charge Ledger::repriced_total(const std::string& lineage) {
   }
   return total;
 }
+
+void Ledger::backup(const std::filesystem::path& file) const { state_->store->backup(file); }
 
 Head Ledger::verify() {
   state_->store->check_integrity();

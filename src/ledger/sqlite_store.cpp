@@ -2,6 +2,7 @@
 // holds a reservation is named by its boot, its number and its start.
 #include "ledger/sqlite_store.hpp"
 
+#include "ledger/backup.hpp"
 #include "ledger/ledger_files.hpp"
 #include "ledger/opening.hpp"
 #include "ledger/private_copy.hpp"
@@ -61,7 +62,7 @@ namespace {
 class SqliteStore final : public Store {
  public:
   explicit SqliteStore(Connection&& connection)
-      : connection_(std::move(connection)), in_place_(connection_.path()) {}
+      : connection_(std::move(connection)), in_place_(FilesInPlace::opened(connection_.path())) {}
   // To read alone. The check throws if what was read may be of a file that was being written.
   SqliteStore(Connection&& connection, std::filesystem::path name,
               std::optional<PrivateCopy>&& copy, std::optional<QuietFile>&& quiet)
@@ -77,8 +78,9 @@ class SqliteStore final : public Store {
   // BEGIN IMMEDIATE keeps all other writers out, so the action runs once. Looks afterwards, too:
   // what was written into a file that has lost its name is not to be relied on.
   void transact(const std::function<void()>& action) override {
-    SHOAL_CHECK(in_place_.has_value());
+    SHOAL_CHECK(name_.empty());
     Transaction transaction(connection_);
+    if (!in_place_) in_place_ = FilesInPlace::required(connection_.path());
     in_place_->require();
     action();
     transaction.commit();
@@ -161,6 +163,8 @@ class SqliteStore final : public Store {
     if (statement.step() && statement.text(0) == "ok") return;
     connection_.fail(SQLITE_CORRUPT);
   }
+
+  void backup(const std::filesystem::path& file) override { write_backup(connection_, file); }
 
   // Two processes that hold one identity cannot be told apart by it, nor can two threads; a counter
   // can.

@@ -6,6 +6,7 @@
 
 #include <shoal/ledger/ledger.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,6 +72,11 @@ struct Ledger::State {
   Entry close(std::int64_t reservation, const std::string& kind, const std::string& holder,
               const std::string& body);
 };
+
+// What a settle or fail entry says in its body: {"digest", "answer"}, and if the answer leaves
+// later than it is stored {"leaves", "hidden"}, when and how long after, in microseconds.
+std::string closing_body(std::string_view answer, std::chrono::microseconds hidden_for);
+StoredAnswer stored_answer(const Entry& reserve, const Entry& closed);
 
 // Throws conflict if the key of the reservation was used for another request.
 void require_same_request(const Entry& reserve, const std::string& digest);

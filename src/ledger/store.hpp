@@ -51,6 +51,9 @@ class Store {
   // What the store itself can say about its soundness. Throws corrupt.
   virtual void check_integrity() = 0;
 
+  // Writes a verified copy of one moment. Throws conflict if the file exists.
+  virtual void backup(const std::filesystem::path& file) = 0;
+
   // Names whoever holds a reservation made through this store: a new name at each call.
   virtual std::string new_holder() = 0;
   // Whether that holder can be known to be gone. When in doubt it lives.

@@ -15,11 +15,13 @@ using namespace shoal::test;
 Options through_shim() {
   Options options;
   options.vfs = crash_vfs();
+  options.checkpoint_every = 2;
   return options;
 }
 
 std::int64_t total_on_disk(const std::filesystem::path& path) {
   Ledger ledger(path);
+  EXPECT_EQ(ledger.verify(), ledger.head());
   EXPECT_EQ(ledger.repriced_total(kLineage), ledger.total(kLineage));
   return total_units(ledger);
 }

@@ -106,6 +106,7 @@ Ledger open_folding(const std::filesystem::path& path, int pages) {
   sqlite3_auto_extension(reinterpret_cast<void (*)()>(remember_opened));
   Options options;
   options.vfs = crash_vfs();
+  options.checkpoint_every = 3;
   Ledger ledger(path, options);
   sqlite3_wal_autocheckpoint(last_opened, pages);
   return ledger;
@@ -138,10 +139,12 @@ class Verifier {
   void verify() {
     expect_sound_database();
     Ledger ledger(path_);
+    EXPECT_EQ(ledger.verify(), ledger.head());
     expect_spends(ledger);
     expect_answers(ledger);
     finish(ledger);
     Ledger again(path_);
+    EXPECT_EQ(again.verify(), again.head());
     EXPECT_EQ(again.total(kLineage), ledger.total(kLineage));
     expect_answers(again);
   }

@@ -4,10 +4,12 @@
 // touched. File format and invariants: src/ledger/chain.hpp.
 #pragma once
 
+#include <shoal/base/error.hpp>
 #include <shoal/base/neighbors.hpp>
 #include <shoal/privacy/filter.hpp>
 #include <shoal/privacy/reservation.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -69,6 +71,9 @@ struct Failure {
 struct StoredAnswer {
   std::int64_t entry;
   std::string answer;
+  // How long it has to wait yet: nobody may see it before its first asker does, who gets it at a
+  // time of a grid.
+  std::chrono::microseconds hidden_for{0};
 };
 
 // A reservation, or what was answered under the same key before.
@@ -80,6 +85,12 @@ struct Head {
   std::int64_t seq = 0;
   std::string hash;
   bool operator==(const Head&) const = default;
+};
+
+// The request with this key is being worked on by another that lives: unavailable for now.
+class KeyInWork : public Error {
+ public:
+  KeyInWork();
 };
 
 // A spend as the owner sees it.
@@ -139,7 +150,7 @@ class Ledger {
   // Checks the total and writes the spend, in one transaction; when it returns, the spend is on
   // disk. The event is priced under the account's relation. The key of a settled request gives its
   // stored answer, unpaid; the key of one whose process died gives its reservation again, unpaid.
-  // Throws budget_exceeded, conflict, unavailable (the key is being worked on), and
+  // Throws budget_exceeded, conflict, KeyInWork, and
   // refused_by_policy with kClosedSentence, before it looks at anything else, if the lineage is
   // closed: to new requests and to repeated ones. What was reserved earlier may still be settled.
   Reserved reserve(const Request& request);
@@ -158,12 +169,15 @@ class Ledger {
   // would give if it is a stored answer. Throws as reserve() does where the lineage is closed.
   std::optional<StoredAnswer> answered(const Request& request) const;
 
-  // Stores the answer, durable when it returns. Only what it returns may leave.
-  StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer);
+  // Stores the answer, durable when it returns. Only what it returns may leave, and to nobody
+  // before `hidden_for` has passed: until then the spend counts as reserved to whoever looks.
+  StoredAnswer settle(privacy::SpentReservation&& spent, std::string_view answer,
+                      std::chrono::microseconds hidden_for = {});
 
   // The same for a request that failed after data was touched: stores the text that is told instead
   // of an answer, and counts as a failure of the lineage.
-  StoredAnswer settle_failure(privacy::SpentReservation&& spent, std::string_view answer);
+  StoredAnswer settle_failure(privacy::SpentReservation&& spent, std::string_view answer,
+                              std::chrono::microseconds hidden_for = {});
 
   // The failures of a lineage since it was last reopened, oldest first.
   std::vector<Failure> failures(const std::string& lineage) const;
@@ -187,6 +201,10 @@ class Ledger {
   // last entry. Throws corrupt.
   Head verify();
 
+  // Writes a copy of one moment to a new file, durable when it returns, and verifies it. Throws
+  // conflict if the file exists, unsupported for a ledger on a server.
+  void backup(const std::filesystem::path& file) const;
+
   // The lineage's total priced anew from the stored events, by the accountant of this version.
   privacy::Charge repriced_total(const std::string& lineage);
 
@@ -195,7 +213,7 @@ class Ledger {
   struct Held;
   static Reserved handed_out(std::variant<Held, StoredAnswer>&& made);
   StoredAnswer settle_as(const char* kind, privacy::SpentReservation&& spent,
-                         std::string_view answer);
+                         std::string_view answer, std::chrono::microseconds hidden_for);
   std::unique_ptr<State> state_;
 };
 

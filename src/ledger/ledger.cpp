@@ -2,7 +2,6 @@
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
-#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/process.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/ledger/ledger.hpp>
@@ -10,7 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 
 namespace shoal::ledger {
@@ -22,11 +24,6 @@ Json account_body(const Account& account) {
   return {{"epsilon", account.budget.epsilon.value()},   {"delta", account.budget.delta.value()},
           {"failures", account.budget.failures.value()}, {"rule", to_string(account.budget.rule)},
           {"neighbors", to_string(account.neighbors)},   {"unit", account.unit}};
-}
-
-std::unique_ptr<Store> open_store(const std::filesystem::path& place, const Options& options) {
-  if (const auto schema = server_schema(place)) return open_postgres_store(*schema, options);
-  return open_sqlite_store(place, options);
 }
 
 }  // namespace
@@ -42,7 +39,7 @@ Entry Ledger::State::write(Entry entry) {
 }
 
 Entry Ledger::State::append(Entry entry) {
-  if (chain.entries_since_checkpoint() >= checkpoint_every) {
+  if (chain.entries_since_checkpoint() >= options.checkpoint_every) {
     Entry checkpoint;
     checkpoint.kind = "checkpoint";
     checkpoint.body = chain.checkpoint_body();
@@ -50,18 +47,6 @@ Entry Ledger::State::append(Entry entry) {
   }
   return write(std::move(entry));
 }
-
-Ledger::Ledger(const std::filesystem::path& place, const Options& options)
-    : state_(std::make_unique<State>(State{open_store(place, options),
-                                           ChainState(ChainState::From::last_checkpoint),
-                                           options.checkpoint_every})) {
-  SHOAL_CHECK(options.checkpoint_every >= 1);
-  state_->chain.advance(*state_->store);
-}
-
-Ledger::Ledger(Ledger&&) noexcept = default;
-Ledger& Ledger::operator=(Ledger&&) noexcept = default;
-Ledger::~Ledger() = default;
 
 namespace {
 
@@ -231,15 +216,45 @@ Reserved Ledger::handed_out(std::variant<Held, StoredAnswer>&& made) {
 }
 
 Reserved Ledger::reserve(const Request& request) {
-  require_name(request.key, "key");
-  return handed_out(state_->transact([&] { return state_->reserve(request); }));
+  return std::move(reserve_together(std::span(&request, 1)).front());
 }
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// So often reserve() looks whether the other still lives, which takes a transaction.
+constexpr std::chrono::milliseconds kLookForDeath(250);
+constexpr std::chrono::milliseconds kLongestPause(32);
+
+// Until the request is answered, without keeping anybody from writing.
+void wait_for_answer(const Ledger& ledger, const Request& request, Clock::time_point deadline) {
+  std::chrono::milliseconds pause(1);
+  while (Clock::now() < deadline && !ledger.answered(request)) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+}  // namespace
 
 std::vector<Reserved> Ledger::reserve_together(std::span<const Request> requests) {
   for (const Request& request : requests) {
     require_name(request.key, "key");
     SHOAL_CHECK(request.lineage == requests.front().lineage);
   }
+  const auto deadline = Clock::now() + state_->options.key_patience;
+  while (true) {
+    try {
+      return try_to_reserve(requests);
+    } catch (const KeyInWork&) {
+      if (Clock::now() >= deadline) throw;
+    }
+    wait_for_answer(*this, requests.front(), std::min(deadline, Clock::now() + kLookForDeath));
+  }
+}
+
+std::vector<Reserved> Ledger::try_to_reserve(std::span<const Request> requests) {
   auto made = state_->transact([&] {
     std::vector<std::variant<Held, StoredAnswer>> all;
     for (const Request& request : requests) {

@@ -87,7 +87,7 @@ class SqliteStore final : public Store {
     in_place_->require();
   }
 
-  bool is_in_place() const override { return !in_place_ || in_place_->hold(); }
+  bool is_in_place() const override { return in_place_ && in_place_->hold(); }
 
   void append(const Entry& entry) override {
     Statement insert(

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,7 +29,8 @@ struct Ledger::Held {
 struct Ledger::State {
   std::unique_ptr<Store> store;
   ChainState chain;
-  int checkpoint_every;
+  std::filesystem::path place;
+  Options options;
 
   // The action's result, once it is on disk. It sees the chain as it then is, and may be run more
   // than once. What is only in a transaction is forgotten with it, also when it is tried again.

@@ -105,10 +105,20 @@ struct Spend {
   int accountant = privacy::kAccountantVersion;  // which one charged it
 };
 
+// Ledgers that are not in use and stay open for the next one who opens the same place: opening
+// takes longer than a spend. Any number of threads may share it.
+class OpenLedgers;
+std::shared_ptr<OpenLedgers> keep_open();
+
 struct Options {
   std::string vfs;  // SQLite file layer; empty for the default. Crash tests put theirs here
   int busy_milliseconds = 10'000;
   bool create = true;
+  // How long reserve() waits for a key that another works on, for its answer.
+  std::chrono::milliseconds key_patience{0};
+  // Where a Ledger goes at its end, and comes from if one of this process is there that still is
+  // what its place leads to. None: it is closed.
+  std::shared_ptr<OpenLedgers> keep = {};
   // To read alone: works without the right to write, on a full disk, and while a process that
   // stands still keeps others from writing. Whatever would write throws internal.
   bool read_only = false;
@@ -209,8 +219,10 @@ class Ledger {
   privacy::Charge repriced_total(const std::string& lineage);
 
  private:
+  friend class OpenLedgers;
   struct State;
   struct Held;
+  std::vector<Reserved> try_to_reserve(std::span<const Request> requests);
   static Reserved handed_out(std::variant<Held, StoredAnswer>&& made);
   StoredAnswer settle_as(const char* kind, privacy::SpentReservation&& spent,
                          std::string_view answer, std::chrono::microseconds hidden_for);

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -130,6 +132,68 @@ TEST(LedgerConcurrency, AKeyIsPaidOnceHoweverManyAsk) {
   EXPECT_EQ(seen[0].size(), 5u);
   Ledger ledger(folder / "ledger");
   EXPECT_EQ(total_units(ledger), units(1));
+}
+
+// ---- one question from many ----
+
+TEST(LedgerConcurrency, TheSameQuestionFromManyIsAnsweredOnceAndServedToAll) {
+  constexpr int kProcesses = 50;
+  const TemporaryFolder folder(Place::memory);
+  const std::filesystem::path path = folder / "ledger";
+  Ledger(path).open_account(account_of(1));
+  Options patient;
+  patient.key_patience = std::chrono::seconds(60);
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(start_child([&] {
+      Ledger ledger(path, patient);
+      auto reserved = ledger.reserve(request_of("same", 0.5));
+      if (const auto* stored = std::get_if<StoredAnswer>(&reserved))
+        return stored->answer == "once" ? 0 : 1;
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      settle(ledger, std::get<privacy::Reservation>(std::move(reserved)), "once");
+      return 2;
+    }));
+  }
+  std::map<int, int> ends;
+  for (const pid_t child : children) ++ends[wait_for_child(child).status];
+  EXPECT_EQ(ends, (std::map<int, int>{{0, kProcesses - 1}, {2, 1}}));
+  Ledger ledger(path);
+  EXPECT_EQ(total_units(ledger), units(0.5));
+}
+
+TEST(LedgerConcurrency, WhoeverWaitsForOneThatDiesTakesItsPlace) {
+  const TemporaryFolder folder(Place::memory);
+  const std::filesystem::path path = folder / "ledger";
+  Ledger(path).open_account(account_of(1));
+  const pid_t child = start_child([&] {
+    Ledger ledger(path);
+    const auto held = reserve(ledger, request_of("key", 0.5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    ::_exit(0);
+    return 0;
+  });
+  Options patient;
+  patient.key_patience = std::chrono::seconds(60);
+  Ledger ledger(path, patient);
+  while (ledger.spend_count(kLineage) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::thread reaper([&] { wait_for_child(child); });
+  EXPECT_EQ(ask(ledger, request_of("key", 0.5), "mine").answer, "mine");
+  reaper.join();
+  EXPECT_EQ(total_units(ledger), units(0.5));
+}
+
+TEST(LedgerConcurrency, NobodyWaitsForLongerThanAsked) {
+  const TemporaryFolder folder(Place::memory);
+  Options patient;
+  patient.key_patience = std::chrono::milliseconds(100);
+  Ledger ledger(folder / "ledger", patient);
+  ledger.open_account(account_of(1));
+  const auto held = reserve(ledger, request_of("key", 0.5));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(ledger.reserve(request_of("key", 0.5)), KeyInWork);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
 }
 
 }  // namespace

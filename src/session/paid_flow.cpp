@@ -40,9 +40,12 @@ ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work) {
   return run(part, work, stored_failure);
 }
 
-ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work,
-                                   const FailureText& failure) {
-  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&parts_.at(part))) return *stored;
+ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work, const FailureText& failure) {
+  if (const auto* stored = std::get_if<ledger::StoredAnswer>(&parts_.at(part))) {
+    // Another request may be about to let it leave.
+    clock_.wait_repeated(stored->hidden_for);
+    return *stored;
+  }
   // Made now: when memory has run out there may be none for its text.
   const Error failed(ErrorCode::internal, std::string(kFailedSentence));
   privacy::Reservation reservation = std::get<privacy::Reservation>(std::move(parts_[part]));
@@ -50,7 +53,8 @@ ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work,
   privacy::SpentReservation spent = TouchKey::touch(reservation);
   try {
     PaidWork done = work(std::move(reservation));
-    ledger::StoredAnswer stored = ledger_.settle(std::move(done.spent), done.answer);
+    ledger::StoredAnswer stored =
+        ledger_.settle(std::move(done.spent), done.answer, clock_.until_next());
     parts_[part] = stored;
     return stored;
   } catch (...) {
@@ -67,7 +71,7 @@ void PaidFlow::fail(std::size_t part, privacy::SpentReservation&& spent,
   std::vector<char>().swap(spare_);
   log_reason();
   try {
-    ledger_.settle_failure(std::move(spent), failure());
+    ledger_.settle_failure(std::move(spent), failure(), clock_.until_next());
   } catch (...) {
     log_.write(doing_, "the failure could not be settled; the entry stays reserved");
   }
@@ -75,7 +79,7 @@ void PaidFlow::fail(std::size_t part, privacy::SpentReservation&& spent,
     auto* open = std::get_if<privacy::Reservation>(&parts_[other]);
     if (other == part || open == nullptr) continue;
     try {
-      ledger_.settle(std::move(*open).spend(), stored_failure());
+      ledger_.settle(std::move(*open).spend(), stored_failure(), clock_.until_next());
     } catch (...) {
       log_.write(doing_, "a part of the request could not be settled; it stays reserved");
     }

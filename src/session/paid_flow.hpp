@@ -42,8 +42,8 @@ class PaidFlow {
 
   // A request is paid in one part or more, reserved together. `doing` stands in the owner's log.
   // The ledger, the log and the clock must outlive the flow.
-  PaidFlow(ledger::Ledger& ledger, const OwnerLog& log, const AnswerClock& clock,
-           std::string doing, std::vector<ledger::Reserved>&& parts);
+  PaidFlow(ledger::Ledger& ledger, const OwnerLog& log, const AnswerClock& clock, std::string doing,
+           std::vector<ledger::Reserved>&& parts);
   PaidFlow(const PaidFlow&) = delete;
   PaidFlow& operator=(const PaidFlow&) = delete;
 

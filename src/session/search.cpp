@@ -44,7 +44,9 @@ plan::Findings stored_findings(const plan::Plan& plan, const std::string& lineag
     // A search is asked for with its key as its digest: with_searches().
     const std::string key = search_key(one.search.rule);
     const auto stored = ledger.stored(lineage, key, key);
-    if (stored) findings[one.search.rule] = found_from_json(stored->answer);
+    // What its first asker does not have yet is not found yet.
+    if (stored && stored->hidden_for.count() == 0)
+      findings[one.search.rule] = found_from_json(stored->answer);
   }
   return findings;
 }
@@ -85,14 +87,12 @@ plan::Found run_search(const plan::Search& search, std::size_t part, const catal
 }  // namespace
 
 plan::Findings run_searches(const plan::Plan& plan, const catalog::Policy& policy,
-                            const Aggregation& aggregate, random::BitSource& bits,
-                            PaidFlow& flow) {
+                            const Aggregation& aggregate, random::BitSource& bits, PaidFlow& flow) {
   plan::Findings findings;
   std::size_t part = 0;
   for (const plan::Automatic& one : plan.automatic) {
     findings[one.search.rule] =
-        one.found ? *one.found
-                  : run_search(one.search, ++part, policy, aggregate, bits, flow);
+        one.found ? *one.found : run_search(one.search, ++part, policy, aggregate, bits, flow);
   }
   return findings;
 }

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -30,6 +31,9 @@
 
 namespace shoal::session {
 namespace {
+
+// Somebody who asks what another is asking waits for the answer for so long.
+constexpr std::chrono::seconds kPatience(60);
 
 // How far joins with public tables multiply rows is a public fact. Refused, it costs nothing.
 void check_fan_outs(const plan::Plan& plan, engine::Engine& engine) {
@@ -169,12 +173,24 @@ void state_guarantee(BudgetReport& report, const std::optional<privacy::Odometer
       format_number(report.total.delta.value()));
 }
 
-// The grid of times is for stored answers too: how long it takes to read one tells its size.
-Answer stored_answer(const PaidFlow& flow, const std::string& stored, bool repeated) {
+Answer new_answer(const PaidFlow& flow, const std::string& stored) {
   flow.finish();
+  return answer_from_json(stored);
+}
+
+// One that left before, or leaves now: the flow waited.
+Answer known_answer(const std::string& stored) {
   Answer answer = answer_from_json(stored);
-  answer.repeated = repeated;
+  answer.repeated = true;
   return answer;
+}
+
+void list_spends(BudgetReport& report, ledger::Ledger& ledger, const BudgetDetail& detail) {
+  if (detail.verify) ledger.verify();
+  report.spent = ledger.total(report.lineage);
+  if (detail.reprice) report.repriced = ledger.repriced_total(report.lineage);
+  report.spend_count = ledger.spend_count(report.lineage);
+  report.spends = ledger.last_spends(report.lineage, detail.last_spends);
 }
 
 }  // namespace
@@ -199,7 +215,10 @@ std::string privacy_statement(double epsilon, double delta, const std::string& u
 }
 
 Session::Session(const std::filesystem::path& policy_path, ledger::Options ledger_options)
-    : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {}
+    : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {
+  if (!ledger_options_.keep) ledger_options_.keep = ledger::keep_open();
+  if (ledger_options_.key_patience.count() == 0) ledger_options_.key_patience = kPatience;
+}
 
 plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& options) const {
   // A session may outlive the making of a marker.
@@ -207,7 +226,7 @@ plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& opti
   plan::Plan plan = plan::make_plan(sql, policy_, options);
   check_sayable(plan, *policy_.find_table(plan.tables.front(), true));
   if (!plan::must_search(plan)) return plan;
-  const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
   if (!ledger) return plan;
   const plan::Findings findings = stored_findings(plan, policy_.lineage, *ledger);
   return findings.empty() ? plan : plan::make_plan(sql, policy_, options, {findings, false, {}});
@@ -287,6 +306,7 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
   ledger::Request request =
       request_of(identity_of(plan, policy_), std::move(key), printable(plan.sql, 2000),
                  plan::must_search(plan) ? privacy::declared(plan.limit) : plan.event);
+  if (const auto known = repeated(clock, request)) return known_answer(*known);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
@@ -304,7 +324,7 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
 
   PaidFlow flow(ledger, log, clock, "a question failed",
                 ledger.reserve_together(with_searches(request, plan)));
-  if (flow.known(0)) return stored_answer(flow, flow.run(0, {}).answer, true);
+  if (flow.known(0)) return known_answer(flow.run(0, {}).answer);
   const plan::Plan asked = plan;
   const plan::Findings findings = run_searches(plan, policy_, aggregate, bits, flow);
   if (!plan.automatic.empty() && !(flow.event(0) == plan.event)) {
@@ -323,10 +343,10 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
     answer.key = request.key;
     return PaidWork{std::move(released.spent), to_json(answer)};
   });
-  return stored_answer(flow, stored.answer, false);
+  return new_answer(flow, stored.answer);
 }
 
-BudgetReport Session::budget() const {
+BudgetReport Session::budget(const BudgetDetail& detail) const {
   BudgetReport report;
   report.name = policy_.name;
   report.lineage = policy_.lineage;
@@ -335,14 +355,12 @@ BudgetReport Session::budget() const {
   report.neighbors = policy_.neighbors;
   report.total = policy_budget(std::nullopt);
   std::optional<privacy::Odometer> odometer;
-  if (auto ledger = existing_ledger(report.ledger, ledger_options_)) {
+  if (auto ledger = existing_ledger(report.ledger, reading_options())) {
     if (const auto account = ledger->account(policy_.lineage)) {
       report.opened = true;
       odometer = odometer_of(account->budget);
       report.total = privacy::smaller(account->budget, policy_budget(account));
-      report.spent = ledger->total(policy_.lineage);
-      report.repriced = ledger->repriced_total(policy_.lineage);
-      report.spends = ledger->spends(policy_.lineage);
+      list_spends(report, *ledger, detail);
     }
   }
   if (!report.opened) {
@@ -359,7 +377,14 @@ BudgetReport Session::budget() const {
   return report;
 }
 
+void Session::backup(const std::filesystem::path& file) const {
+  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
+  if (!ledger) throw Error(ErrorCode::not_found, "nothing was asked yet: there is no ledger");
+  ledger->backup(file);
+}
+
 privacy::Certified certified_total(const BudgetReport& report) {
+  SHOAL_CHECK(report.spends.size() == static_cast<std::size_t>(report.spend_count));
   privacy::event::Compose plan;
   for (const ledger::Spend& spend : report.spends) {
     if (spend.state == "cancelled") continue;
@@ -371,7 +396,7 @@ privacy::Certified certified_total(const BudgetReport& report) {
 }
 
 std::vector<ledger::Failure> Session::failures() const {
-  const auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
   if (!ledger || !ledger->account(policy_.lineage)) return {};
   return ledger->failures(policy_.lineage);
 }

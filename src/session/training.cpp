@@ -115,6 +115,7 @@ learn::Model Session::train_at(const AnswerClock& clock, const TrainingPlan& pla
       identity_of(plan, policy_), std::move(key),
       fmt::format("train {} to predict {}", plan.model, printable(plan.target.column, 200)),
       plan.event);
+  if (const auto known = repeated(clock, request)) return stored_model(*known);
   const std::array tables = {policy_.find_table(plan.table, true)};
   const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
   const engine::RowRequest rows{

@@ -1,11 +1,13 @@
 // What the ledger takes beside SQLite itself: a question's two durable commits, in Shoal with the
 // chain, the filter and the checks of keys and holders, and in bare SQLite as two rows of the same
-// size in the same table. They take turns, in files of one folder.
+// size in the same table. They take turns, in files of one folder. Then what opening, a question, a
+// repeat and a report take after 100, 10,000 and 100,000 spends.
 //   build/bench/bench/compare/ledger/compare_ledger [questions] [folder]
+#include "bare_sqlite.hpp"
+
 #include <shoal/ledger/ledger.hpp>
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,66 +21,9 @@
 namespace {
 
 using namespace shoal;
-
-// As large as a small answer of `shoal query` is.
-constexpr std::size_t kAnswerBytes = 800;
-constexpr std::size_t kEventBytes = 300;
-
-constexpr const char* kInsert =
-    "INSERT INTO entry VALUES (?1, '2026-01-01T00:00:00Z', 'bench', ?2, ?3, ?4, ?5, ?6, ?7, 1, 1, "
-    "1, 1, 1, ?5, 1, 1, 1, 1, 1)";
-
-class BareSqlite {
- public:
-  // A file that has the ledger's table.
-  explicit BareSqlite(const std::filesystem::path& file) {
-    check(sqlite3_open(file.c_str(), &database_));
-    run("PRAGMA journal_mode = WAL");
-    run("PRAGMA synchronous = FULL");
-    check(sqlite3_prepare_v2(database_, kInsert, -1, &insert_, nullptr));
-  }
-  BareSqlite(const BareSqlite&) = delete;
-  BareSqlite& operator=(const BareSqlite&) = delete;
-  ~BareSqlite() {
-    sqlite3_finalize(insert_);
-    sqlite3_close(database_);
-  }
-
-  void ask(const std::string& key) {
-    write(key, "reserve", std::string(kEventBytes, 'e'), next_);
-    write(key, "settle", std::string(kAnswerBytes, 'a'), next_ - 1);
-  }
-
- private:
-  void check(int code) const {
-    if (code != SQLITE_OK && code != SQLITE_DONE)
-      throw std::runtime_error(sqlite3_errmsg(database_));
-  }
-  void run(const char* sql) const {
-    check(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr));
-  }
-  void bind(int index, const std::string& text) const {
-    check(sqlite3_bind_text(insert_, index, text.c_str(), -1, SQLITE_TRANSIENT));
-  }
-  void write(const std::string& key, const char* kind, const std::string& body,
-             std::int64_t reservation) {
-    run("BEGIN IMMEDIATE");
-    check(sqlite3_bind_int64(insert_, 1, next_++));
-    bind(2, kind);
-    check(sqlite3_bind_int64(insert_, 3, reservation));
-    bind(4, key);
-    bind(5, std::string(64, 'd'));
-    bind(6, std::string(60, 'h'));
-    bind(7, body);
-    check(sqlite3_step(insert_));
-    check(sqlite3_reset(insert_));
-    run("COMMIT");
-  }
-
-  sqlite3* database_ = nullptr;
-  sqlite3_stmt* insert_ = nullptr;
-  std::int64_t next_ = 2;  // after the account's
-};
+using bench::BareSqlite;
+using bench::kAnswerBytes;
+using bench::median;
 
 class ShoalLedger {
  public:
@@ -86,17 +31,18 @@ class ShoalLedger {
     ledger_.open_account({"bench", budget_, Neighbors::add_remove, "one row"});
   }
 
-  void ask(const std::string& key) {
+  void ask(const std::string& key, int scale = 500) {
+    const privacy::Event event =
+        privacy::event::Compose{{privacy::event::DiscreteGaussian{200, 1},
+                                 privacy::event::DiscreteLaplace{static_cast<double>(scale), 1}}};
     auto reserved = ledger_.reserve({"bench", key, std::string(64, 'd'), std::string(80, 'q'),
-                                     std::string(64, 'p'), budget_, event_});
+                                     std::string(64, 'p'), budget_, event});
     auto reservation = std::get<privacy::Reservation>(std::move(reserved));
     ledger_.settle(std::move(reservation).spend(), std::string(kAnswerBytes, 'a'));
   }
 
  private:
-  privacy::Budget budget_{Epsilon(1000), Delta(1e-6)};
-  privacy::Event event_ = privacy::event::Compose{
-      {privacy::event::DiscreteGaussian{200, 1}, privacy::event::DiscreteLaplace{500, 1}}};
+  privacy::Budget budget_{Epsilon(1e6), Delta(1e-6)};
   ledger::Ledger ledger_;
 };
 
@@ -121,9 +67,59 @@ void ask(Asked& asked, int question, Times& times) {
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+// ---- how it grows ----
+
+double milliseconds(auto&& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+// Fills the ledger up to so many spends, of a hundred different charges.
+void fill(const std::filesystem::path& file, int from, int to) {
+  ShoalLedger ledger(file);
+  for (int i = from; i < to; ++i) ledger.ask(fmt::format("spend-{}", i), 500 + i % 100);
+}
+
+struct Growth {
+  std::vector<double> question, repeat, budget, verify;
+};
+
+// Each as a new process does it: with opening.
+void measure(const std::filesystem::path& file, int spends, int rounds) {
+  Growth growth;
+  ledger::Options reading;
+  reading.read_only = true;
+  for (int i = 0; i < rounds; ++i) {
+    growth.question.push_back(
+        milliseconds([&] { ShoalLedger(file).ask(fmt::format("new-{}-{}", spends, i), 700); }));
+    growth.repeat.push_back(milliseconds([&] {
+      if (!ledger::Ledger(file, reading).stored("bench", "spend-7", std::string(64, 'd')))
+        throw std::runtime_error("no answer");
+    }));
+    growth.budget.push_back(milliseconds([&] {
+      ledger::Ledger ledger(file, reading);
+      ledger.account("bench");
+      ledger.total("bench");
+      ledger.last_spends("bench", 20);
+    }));
+  }
+  growth.verify.push_back(milliseconds([&] { ledger::Ledger(file, reading).verify(); }));
+  fmt::print("{:<24}{:>10.2f}{:>12.2f}{:>10.2f}{:>12.0f}\n", spends, median(growth.question),
+             median(growth.repeat), median(growth.budget), median(growth.verify));
+}
+
+void show_growth(const std::filesystem::path& folder) {
+  fmt::print("\nopening included, medians of 9 in milliseconds\n\n");
+  fmt::print("{:<24}{:>10}{:>12}{:>10}{:>12}\n", "spends before", "question", "repeat", "budget",
+             "verify all");
+  int filled = 0;
+  for (const int spends : {100, 10'000, 100'000}) {
+    fill(folder / "growing.ledger", filled, spends);
+    filled = spends;
+    measure(folder / "growing.ledger", spends, 9);
+  }
 }
 
 }  // namespace
@@ -146,7 +142,6 @@ int main(int argc, char** argv) {
       ask(ledger, i, shoal);
     }
   }
-  std::filesystem::remove_all(folder);
   fmt::print("{} questions, two durable commits each, medians in milliseconds\n\n", questions);
   fmt::print("{:<24}{:>10}{:>12}\n", "", "in all", "processor");
   fmt::print("{:<24}{:>10.3f}{:>12.3f}\n", "bare SQLite", median(bare.wall),
@@ -155,5 +150,7 @@ int main(int argc, char** argv) {
              median(shoal.processor));
   fmt::print("{:<24}{:>10.2f}{:>12.2f}\n", "ratio", median(shoal.wall) / median(bare.wall),
              median(shoal.processor) / median(bare.processor));
+  show_growth(folder);
+  std::filesystem::remove_all(folder);
   return 0;
 }

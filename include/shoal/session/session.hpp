@@ -11,7 +11,9 @@
 #include <shoal/session/synthesis.hpp>
 #include <shoal/session/training.hpp>
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,16 +38,27 @@ struct BudgetReport {
   // The same for somebody who stops at a moment of their own choosing, having seen the answers: the
   // odometer's number. Equal to epsilon_spent where the charges are a plain sum.
   double epsilon_at_any_time = 0;
-  double epsilon_left = 0;   // of one more pure question, rounded down
-  privacy::Charge repriced;  // the stored events, priced by this version's accountant
-  std::vector<ledger::Spend> spends;
-  std::string statement;  // the guarantee in words
+  double epsilon_left = 0;                  // of one more pure question, rounded down
+  std::optional<privacy::Charge> repriced;  // if it was asked for
+  std::int64_t spend_count = 0;
+  std::vector<ledger::Spend> spends;  // the last of them, oldest first
+  std::string statement;              // the guarantee in words
+};
+
+// What a report is to look at. Without more than this it takes the same time however much was
+// spent.
+struct BudgetDetail {
+  std::int64_t last_spends = 20;
+  bool reprice = false;  // the stored events, by this version's accountant
+  bool verify = false;   // the ledger's whole chain, from its first entry on
+
+  static constexpr std::int64_t kAllSpends = std::numeric_limits<std::int64_t>::max();
 };
 
 // What the spends of a report amount to if they are taken as one plan, declared in advance: bounds
 // of the epsilon at the total's delta, by the certified accountant. Tighter than what the filter
-// charged, and not what decides: questions chosen after seeing answers need the filter. Throws
-// unsupported for events that have no profile under the relation.
+// charged, and not what decides: questions chosen after seeing answers need the filter. The report
+// must list all spends. Throws unsupported for events that have no profile under the relation.
 privacy::Certified certified_total(const BudgetReport& report);
 
 class Session {
@@ -95,7 +108,10 @@ class Session {
   SyntheticTable synthesize(const SynthesisOptions& options, std::string key,
                             const synth::Progress& progress, random::BitSource& bits);
 
-  BudgetReport budget() const;
+  BudgetReport budget(const BudgetDetail& detail = {}) const;
+  // For the owner: copies the ledger of one moment to a new file (ledger::Ledger::backup). Throws
+  // not_found if nothing was asked yet.
+  void backup(const std::filesystem::path& file) const;
 
   // For the owner: the failures since the data set was last reopened, oldest first. So many as the
   // policy's max_failures close it to everybody.
@@ -110,6 +126,9 @@ class Session {
 
  private:
   static void check_key(const std::string& key);
+  // The stored answer of a request, when it may leave; none if it is not stored.
+  std::optional<std::string> repeated(const AnswerClock& clock, const ledger::Request& request) const;
+  ledger::Options reading_options() const;
   Answer query_at(const AnswerClock& clock, plan::Plan plan, std::string key,
                   random::BitSource& bits);
   learn::Model train_at(const AnswerClock& clock, const TrainingPlan& plan, std::string key,

@@ -38,5 +38,22 @@ TEST(AnswerClock, WaitsForThePointAndNotWithoutSteps) {
   AnswerClock(0).wait();
 }
 
+TEST(AnswerClock, RepeatsLeaveOnAFinerGridAndNotBeforeTheyMay) {
+  EXPECT_DOUBLE_EQ(next_repeat_point(0), 0.00025);
+  EXPECT_DOUBLE_EQ(next_repeat_point(0.00025), 0.00025);
+  EXPECT_NEAR(next_repeat_point(0.00026), 0.00025 * std::exp2(0.25), 1e-12);
+  EXPECT_NEAR(next_repeat_point(0.001), 0.001, 1e-12);
+  const auto start = std::chrono::steady_clock::now();
+  AnswerClock(1).wait_repeated(std::chrono::milliseconds(20));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
+}
+
+TEST(AnswerClock, SaysHowLongItIsToTheNextPoint) {
+  const AnswerClock clock(1);
+  EXPECT_LE(clock.until_next(), std::chrono::microseconds(8001));
+  EXPECT_GT(clock.until_next(), std::chrono::microseconds(0));
+  EXPECT_EQ(AnswerClock(0).until_next().count(), 0);
+}
+
 }  // namespace
 }  // namespace shoal::session

@@ -15,6 +15,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -200,6 +201,39 @@ TEST_F(PaidFlowTest, AFailureLeavesOnTheGrid) {
             ErrorCode::internal);
   const double took = Seconds(std::chrono::steady_clock::now() - start).count();
   EXPECT_GE(took, 0.008);
+}
+
+// Somebody who asks the key beside its asker would see when the work ended.
+TEST_F(PaidFlowTest, AnAnswerIsHiddenUntilThePointAtWhichItLeaves) {
+  const AnswerClock clock(1);
+  PaidFlow one(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  one.run(0,
+          [&](privacy::Reservation&& reservation) { return done(std::move(reservation), "42"); });
+  EXPECT_GT(ledger_.answered(test::request_of("k", 1))->hidden_for, std::chrono::microseconds(0));
+  EXPECT_EQ(state_of("k"), "reserved");
+  PaidFlow beside(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  EXPECT_EQ(beside.run(0, {}).answer, "42");
+  EXPECT_EQ(ledger_.answered(test::request_of("k", 1))->hidden_for.count(), 0);
+  EXPECT_EQ(state_of("k"), "settled");
+}
+
+TEST_F(PaidFlowTest, AFailureIsHiddenUntilThePointAtWhichItLeaves) {
+  const AnswerClock clock(1);
+  std::chrono::microseconds hidden{0};
+  PaidFlow one(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  std::thread beside([&] {
+    ledger::Ledger other(folder_ / "ledger");
+    ledger::Request request = test::request_of("k", 1);
+    request.max_failures = 1000;
+    for (int i = 0; i < 2000 && hidden.count() == 0; ++i) {
+      if (const auto stored = other.answered(request)) hidden = stored->hidden_for;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  EXPECT_EQ(test::code_of([&] { one.run(0, [](privacy::Reservation&&) -> PaidWork { throw 1; }); }),
+            ErrorCode::internal);
+  beside.join();
+  EXPECT_GT(hidden.count(), 0);
 }
 
 }  // namespace

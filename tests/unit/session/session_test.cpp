@@ -75,7 +75,7 @@ TEST_F(SessionTest, AnswersAndCharges) {
   EXPECT_EQ(answer.neighbors, "add_remove");
   EXPECT_NE(answer.statement.find("0.5-differentially private for one row"), std::string::npos)
       << answer.statement;
-  const BudgetReport budget = session.budget();
+  const BudgetReport budget = session.budget({.reprice = true});
   EXPECT_EQ(budget.spends.size(), 1u);
   EXPECT_EQ(budget.spends[0].state, "settled");
   EXPECT_EQ(budget.repriced, budget.spent);
@@ -363,7 +363,7 @@ TEST_F(SessionTest, AnExchangeIsPricedForWhatItMoves) {
   change("neighbors = \"add_remove\"", "neighbors = \"replace_one\"");
   Session session(policy_path());
   session.query(kCount, epsilon(0.25));
-  const BudgetReport budget = session.budget();
+  const BudgetReport budget = session.budget({.reprice = true});
   EXPECT_NEAR(budget.epsilon_spent, 0.25, 1e-9);
   const std::string event = privacy::to_json(budget.spends[0].event);
   EXPECT_NE(event.find("\"replace_sensitivity\":1"), std::string::npos) << event;
@@ -399,7 +399,9 @@ TEST_F(SessionTest, WrongRequestsSpendNothing) {
   EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), "a\nb"); }),
             ErrorCode::invalid_argument);
   std::filesystem::rename(folder_ / "people.csv", folder_ / "moved.csv");
-  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1)); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), "new"); }), ErrorCode::not_found);
+  // What is known needs no data.
+  EXPECT_TRUE(session.query(kCount, epsilon(0.1)).repeated);
   EXPECT_NEAR(spent(), 0.1, 1e-9);
 }
 
@@ -481,6 +483,37 @@ TEST_F(SessionTest, ThePolicyCanAllowMoreFailures) {
   }
   EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.1)); }),
             ErrorCode::refused_by_policy);
+}
+
+TEST_F(SessionTest, AReportListsTheLastSpendsAndCountsAll) {
+  Session session(policy_path());
+  for (int i = 0; i < 25; ++i) session.query(kCount, epsilon(0.01), "key " + std::to_string(i));
+  const BudgetReport report = session.budget();
+  EXPECT_EQ(report.spend_count, 25);
+  ASSERT_EQ(report.spends.size(), 20u);
+  EXPECT_EQ(report.spends.front().request_key, "key 5");
+  EXPECT_EQ(report.spends.back().request_key, "key 24");
+  EXPECT_EQ(test::code_of([&] { certified_total(report); }), ErrorCode::internal);
+  BudgetDetail everything;
+  everything.last_spends = BudgetDetail::kAllSpends;
+  everything.verify = true;
+  EXPECT_EQ(session.budget(everything).spends.size(), 25u);
+}
+
+// An open session goes on with a ledger that others write, and notices one that was replaced.
+TEST_F(SessionTest, AnOpenSessionNoticesALedgerThatWasReplaced) {
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.1));
+  Session(policy_path()).query(kCount, epsilon(0.2), "other's");
+  EXPECT_NEAR(session.budget().epsilon_spent, 0.3, 1e-9);
+  session.backup(folder_ / "backup");
+  session.query(kCount, epsilon(0.3), "third");
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::rename(folder_ / (std::string("people.ledger") + suffix),
+                            folder_ / (std::string("away") + suffix));
+  std::filesystem::rename(folder_ / "backup", folder_ / "people.ledger");
+  EXPECT_NEAR(session.budget().epsilon_spent, 0.3, 1e-9);
+  EXPECT_TRUE(session.query(kCount, epsilon(0.2), "other's").repeated);
 }
 
 // What was converted holds at a moment fixed in advance; who stops when the answers please needs

@@ -4,10 +4,9 @@
 #include <shoal/base/text.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
-#include <utility>
 
 namespace shoal::cli {
 
@@ -26,37 +25,39 @@ void check_new_file(const std::string& name) {
   }
 }
 
-NewFile::NewFile(std::string path)
-    : path_(std::move(path)), partial_(fmt::format("{}.{}.partial", path_, ::getpid())) {
-  file_ = std::fopen(partial_.c_str(), "wbx");
-  if (file_ == nullptr) fail();
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 18;
+
+// What was spent is spent, and the same command gives the same again.
+template <typename Action>
+void or_ask_again(const std::string& path, Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::io) throw;
+    throw Error(ErrorCode::io, fmt::format("{} cannot be written; make room and run the same "
+                                           "command again, which costs nothing",
+                                           printable(path, 200)));
+  }
 }
 
-NewFile::~NewFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  std::remove(partial_.c_str());
-}
+}  // namespace
 
-void NewFile::fail() const {
-  throw Error(ErrorCode::io, fmt::format("{} cannot be written; make room and run the same command "
-                                         "again, which costs nothing",
-                                         printable(path_, 200)));
-}
+NewFile::NewFile(const std::string& path) : path_(path), file_(path, Readers::usual) {}
 
 void NewFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
+  waiting_ += text;
+  if (waiting_.size() < kBlock) return;
+  or_ask_again(path_, [&] { file_.write(waiting_); });
+  waiting_.clear();
 }
 
 void NewFile::finish() {
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) fail();
-  // A link refuses a name that is taken, which a rename would replace.
-  if (::link(partial_.c_str(), path_.c_str()) != 0) {
-    check_new_file(path_);  // otherwise it is a file system without links
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
-  }
-  std::fclose(std::exchange(file_, nullptr));
-  std::remove(partial_.c_str());
+  or_ask_again(path_, [&] {
+    file_.write(waiting_);
+    file_.take_name(IfExists::refuse);
+  });
 }
 
 }  // namespace shoal::cli

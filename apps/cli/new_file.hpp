@@ -2,7 +2,8 @@
 // is spent.
 #pragma once
 
-#include <cstdio>
+#include <shoal/base/temporary_file.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -11,25 +12,20 @@ namespace shoal::cli {
 // Throws conflict if the file is there already and not_found if its folder is not.
 void check_new_file(const std::string& path);
 
-// A file that is written piece by piece and is there when it is whole, or not at all: until then it
-// has a temporary name in the same folder, and what is not finished is removed. The functions throw
-// io, and conflict if a file of that name has come up.
+// A file that is written piece by piece and is there when it is whole, or not at all
+// (base/temporary_file.hpp). The functions throw io, and conflict if a file of that name has come
+// up.
 class NewFile {
  public:
-  explicit NewFile(std::string path);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  explicit NewFile(const std::string& path);
 
   void write(std::string_view text);
   void finish();
 
  private:
-  [[noreturn]] void fail() const;
-
   std::string path_;
-  std::string partial_;
-  std::FILE* file_ = nullptr;
+  std::string waiting_;  // what is yet to be written
+  TemporaryFile file_;
 };
 
 }  // namespace shoal::cli

@@ -2,13 +2,13 @@
 #include "engine/duckdb_connection.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/base/temporary_file.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/engine/table_file.hpp>
 #include <shoal/sql/printer.hpp>
 
 #include <duckdb.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <set>
 
@@ -104,7 +104,8 @@ std::string copy_sql(const std::vector<FileColumn>& columns, const std::filesyst
                          sql::quote_identifier(columns[i].name, sql::Dialect::duckdb));
   }
   return fmt::format(
-      "COPY (SELECT {} FROM t ORDER BY i) TO {} (FORMAT parquet, KV_METADATA {{shoal: "
+      "COPY (SELECT {} FROM t ORDER BY i) TO {} (FORMAT parquet, USE_TMP_FILE false, KV_METADATA "
+      "{{shoal: "
       "{}}})",
       items, sql::quote_string(path.string(), sql::Dialect::duckdb),
       sql::quote_string(note, sql::Dialect::duckdb));
@@ -142,23 +143,18 @@ void write_parquet(const std::filesystem::path& path, const std::vector<FileColu
                 fmt::format("{} exists already; remove it or choose another name",
                             printable(path.string(), 200)));
   }
-  const std::filesystem::path partial = path.string() + fmt::format(".{}.tmp", ::getpid());
+  TemporaryFile partial(path, Readers::usual);
   try {
     DuckdbConnection connection;
     connection.run("SET threads = 1");
     connection.run("SET preserve_insertion_order = true");
     fill(connection, columns);
-    connection.run(copy_sql(columns, partial, note));
+    connection.run(copy_sql(columns, partial.path(), note));
   } catch (const DuckdbFailure& failure) {
-    std::filesystem::remove(partial, error);
     throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", printable(path.string(), 200),
                                            printable(failure.details(), 300)));
   }
-  std::filesystem::rename(partial, path, error);
-  if (error) {
-    throw Error(ErrorCode::io, fmt::format("cannot write {}: {}; check the folder",
-                                           printable(path.string(), 200), error.message()));
-  }
+  partial.take_name(IfExists::refuse);
 }
 
 }  // namespace shoal::engine

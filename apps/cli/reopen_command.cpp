@@ -5,6 +5,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/base/text.hpp>
+#include <shoal/session/adaptive_files.hpp>
 #include <shoal/session/session.hpp>
 
 #include <CLI/CLI.hpp>
@@ -23,8 +24,8 @@ namespace {
 constexpr std::size_t kShownLines = 20;
 
 struct ReopenArguments {
-  std::string policy, note;
-  bool yes = false;
+  std::string policy, state, note;
+  bool yes = false, new_witness = false;
 };
 
 std::string failures_text(const std::vector<ledger::Failure>& failures) {
@@ -66,28 +67,46 @@ bool confirmed() {
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
-void reopen(const ReopenArguments& arguments) {
-  session::Session session(arguments.policy);
-  const std::vector<ledger::Failure> failures = session.failures();
+// Whether it is to be reopened.
+bool looked_at(const std::vector<ledger::Failure>& failures, const std::filesystem::path& log,
+               bool yes) {
   if (failures.empty()) {
     print_text("no request failed since the data set was last reopened; it is open\n");
-    return;
+    return false;
   }
   print_text(fmt::format("{} request{} failed since the data set was last opened:\n{}{}",
                          failures.size(), failures.size() == 1 ? "" : "s", failures_text(failures),
-                         log_text(session.policy().owner_log(), failures.front().time)));
-  if (!arguments.yes) {
-    if (::isatty(STDIN_FILENO) != 1) {
-      throw Error(ErrorCode::invalid_argument,
-                  "reopening needs a yes: run it in a terminal, or confirm in advance");
-    }
-    if (!confirmed()) {
-      print_text("it stays closed\n");
-      return;
-    }
+                         log_text(log, failures.front().time)));
+  if (yes) return true;
+  if (::isatty(STDIN_FILENO) != 1) {
+    throw Error(ErrorCode::invalid_argument,
+                "reopening needs a yes: run it in a terminal, or confirm in advance");
   }
+  if (confirmed()) return true;
+  print_text("it stays closed\n");
+  return false;
+}
+
+void reopen(const ReopenArguments& arguments) {
+  constexpr const char* kReopened = "the data set is open again; the ledger has recorded it\n";
+  if (!arguments.state.empty()) {
+    const session::ClosedState closed = session::state_failures(arguments.state);
+    if (!looked_at(closed.failures, closed.log, arguments.yes)) return;
+    session::reopen_state(arguments.state, arguments.note);
+    return print_text(kReopened);
+  }
+  if (arguments.policy.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                "name the policy, or, for a stream that no policy names, its --state");
+  }
+  session::Session session(arguments.policy);
+  if (arguments.new_witness) {
+    session.renew_witnesses();
+    return print_text("the witnesses are there again, and know the ledger as it is now\n");
+  }
+  if (!looked_at(session.failures(), session.policy().owner_log(), arguments.yes)) return;
   session.reopen(arguments.note);
-  print_text("the data set is open again; the ledger has recorded it\n");
+  print_text(kReopened);
 }
 
 }  // namespace
@@ -101,9 +120,14 @@ void add_reopen(CLI::App& app) {
       "person. This command shows what failed and what the owner's log says about it, asks, and "
       "records the reopening in the ledger.\n\n"
       "Example: shoal reopen people.toml");
-  command->add_option("policy", arguments->policy, "the policy file")->required();
+  command->add_option("policy", arguments->policy, "the policy file");
+  command->add_option("--state", arguments->state,
+                      "instead of a policy: the state of a watched stream");
   command->add_option("--note", arguments->note, "what you found; the ledger keeps it");
   command->add_flag("--yes", arguments->yes, "reopen without asking");
+  command->add_flag("--new-witness", arguments->new_witness,
+                    "make lost or damaged witnesses anew, only if you know that the ledger is the "
+                    "newest; reopens nothing");
   command->callback([arguments] { reopen(*arguments); });
 }
 

@@ -19,7 +19,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,15 +123,12 @@ class Watching {
     if (!std::filesystem::exists(given.state)) create(given, plan);
     file_ = std::make_unique<session::WatchFile>(given.state);
     if (file_->notes() == notes_of(given, plan)) return;
-    const std::string paid = file_->notes();
-    file_->close();
     throw Error(ErrorCode::conflict,
                 fmt::format("{} was made with other options: {}; give the same, or another state",
-                            printable(given.state, 200), printable(paid, 400)));
+                            printable(given.state, 200), printable(file_->notes(), 400)));
   }
-  mechanism::ThresholdWatch& watch() { return file_ ? file_->watch() : *memory_; }
-  void close() {
-    if (file_) file_->close();
+  void run(const std::function<void(mechanism::ThresholdWatch&)>& watching) {
+    file_ ? file_->run(watching) : watching(*memory_);
   }
 
  private:
@@ -149,11 +148,11 @@ class Watching {
                                  Delta(given.delta)};
     const std::string new_ledger = given.state + ".ledger";
     // A lineage that is named is a stream's, of which the file is but a part.
-    const session::StatePayment payment =
+    const session::StreamPayment payment =
         given.lineage.empty()
             ? session::file_payment(given.input, given.ledger, "", budget, new_ledger)
-            : session::StatePayment{given.ledger.empty() ? new_ledger : given.ledger, given.lineage,
-                                    budget};
+            : session::StreamPayment{given.ledger.empty() ? new_ledger : given.ledger,
+                                     given.lineage, budget};
     session::WatchFile::create(given.state, plan.spec, plan.goal, notes_of(given, plan), payment);
   }
 
@@ -233,14 +232,37 @@ Int128 steps_of(const CsvReader& csv, const LineReader& lines, std::size_t colum
                           lines.place(csv.line()), places));
 }
 
+// Where verdicts go. That nobody reads them any more, or that a disk is full, says nothing of the
+// stream: it ends the watch, and what is left of it stays.
+class Verdicts {
+ public:
+  void write(const std::string& line, bool now) {
+    try {
+      output_.write(line);
+      if (now) output_.flush();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  bool failed() const { return failure_ != nullptr; }
+  void finish(const std::string& last) {
+    if (failure_) std::rethrow_exception(failure_);
+    output_.write(last);
+    output_.flush();
+  }
+
+ private:
+  Output output_;
+  std::exception_ptr failure_;
+};
+
 void answer(const WatchArguments& given, const Plan& plan, CsvReader& csv, LineReader& lines,
-            std::size_t column, mechanism::ThresholdWatch& watch, Output& output) {
+            std::size_t column, mechanism::ThresholdWatch& watch, Verdicts& verdicts) {
   std::int64_t number = 0;
-  while (csv.next()) {
+  while (!verdicts.failed() && csv.next()) {
     const Int128 value = steps_of(csv, lines, column, plan.places);
     const mechanism::SparseReply reply = watch.ask(value, plan.threshold);
-    output.write(line_of(given, plan, ++number, reply));
-    if (lines.must_wait()) output.flush();
+    verdicts.write(line_of(given, plan, ++number, reply), lines.must_wait());
     if (reply.verdict == Verdict::halted) break;
   }
 }
@@ -251,19 +273,20 @@ void run(const WatchArguments& given) {
   CsvReader csv(lines);
   const std::size_t column = column_of(csv, given.column);
   Watching watching(given, plan);
-  mechanism::ThresholdWatch& watch = watching.watch();
-  Output output;
+  Verdicts verdicts;
+  std::string last;
   try {
-    answer(given, plan, csv, lines, column, watch, output);
+    watching.run([&](mechanism::ThresholdWatch& watch) {
+      answer(given, plan, csv, lines, column, watch, verdicts);
+      last = last_line(given, plan, watch);
+    });
   } catch (...) {
-    // What was answered counts; what is left must not be lost for a bad line.
-    watching.close();
+    // What was answered before a failure leaves, as it would have had nobody failed.
+    verdicts.write("", true);
     throw;
   }
   lines.finish();
-  watching.close();
-  output.write(last_line(given, plan, watch));
-  output.flush();
+  verdicts.finish(last);
 }
 
 }  // namespace

@@ -9,11 +9,6 @@
 namespace shoal::catalog {
 namespace {
 
-std::string number(double value) {
-  const std::string text = format_number(value);
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
 std::string column_text(const Table& table, const Column& column) {
   std::string text = fmt::format("[table.{}.column.{}]\ntype = \"{}\"\n", toml_key(table.name),
                                  toml_key(column.name), to_string(column.type));
@@ -92,6 +87,11 @@ std::string toml_key(const std::string& name) {
   return bare ? name : toml_text(name);
 }
 
+std::string toml_number(double value) {
+  const std::string text = format_number(value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
 std::string draft_policy(const Policy& policy) {
   std::string text = fmt::format(
       "# Policy of the data set {}: what is protected, and how much may leak in total.\n"
@@ -112,8 +112,11 @@ std::string draft_policy(const Policy& policy) {
       "epsilon = {}    # the total of all answers, ever. 1 is cautious, 10 is weak\n"
       "delta = {}    # well below 1 / number of people; 0 for pure differential privacy\n"
       "# max_epsilon_per_query = 0.5\n"
-      "ledger = {}   # every spend, durable; keep it with the data and back it up\n\n",
-      number(policy.epsilon.value()), number(policy.delta.value()),
+      "ledger = {}   # every spend, durable; keep it with the data and back it up\n"
+      "# witness = \"/mnt/other/people.witness\"   # notices a ledger that was set back; on "
+      "another "
+      "disk\n\n",
+      toml_number(policy.epsilon.value()), toml_number(policy.delta.value()),
       toml_text(policy.ledger.string()));
   text +=
       "# [query]\n"

@@ -61,6 +61,10 @@ std::filesystem::path Policy::ledger_place() const {
   return server_schema(ledger) ? ledger : resolve(ledger);
 }
 
+std::filesystem::path Policy::witness_place() const {
+  return witness.empty() ? witness : resolve(witness);
+}
+
 std::filesystem::path Policy::owner_log() const {
   if (const auto schema = server_schema(ledger)) return resolve(*schema + ".ledger.log");
   return resolve(ledger).string() + ".log";

@@ -4,6 +4,7 @@
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/policy.hpp>
 
@@ -288,7 +289,7 @@ void parse_privacy(const Section& root, Policy& policy) {
 void parse_budget(const Section& root, Policy& policy) {
   const Section budget = root.required_section("budget");
   budget.allow_only({"epsilon", "delta", "failures", "max_epsilon_per_query", "max_failures",
-                     "ledger"});
+                     "ledger", "witness"});
   const auto epsilon = budget.number("epsilon");
   if (!epsilon) missing(budget.key("epsilon"), "epsilon = 1.0");
   policy.epsilon = positive_epsilon(budget, "epsilon", *epsilon);
@@ -308,6 +309,11 @@ void parse_budget(const Section& root, Policy& policy) {
   }
   policy.max_failures = static_cast<int>(budget.whole("max_failures", 1, 1000).value_or(1));
   policy.ledger = budget.required_text("ledger", "ledger = \"people.ledger\"");
+  policy.witness = budget.text("witness").value_or("");
+  if (server_schema(policy.witness)) {
+    refuse(*budget.get("witness"), budget.key("witness"),
+           "is on a server; it must be a file, on another disk than the ledger");
+  }
 }
 
 void parse_query(const Section& root, Policy& policy) {

@@ -3,11 +3,11 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/base/temporary_file.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/engine/inspect.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -216,8 +216,8 @@ std::string import_sql(const catalog::Policy& policy, const Table& table, const 
   // Snappy: a question reads twice as fast as from zstd, in a file a tenth larger. Dictionaries are
   // for keys: of people with a dozen rows each they only cost time.
   return fmt::format(
-      "COPY (SELECT {} FROM {}{}) TO {} (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE "
-      "122880, DICTIONARY_SIZE_LIMIT 8192)",
+      "COPY (SELECT {} FROM {}{}) TO {} (FORMAT parquet, USE_TMP_FILE false, COMPRESSION snappy, "
+      "ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT 8192)",
       items, source, order, quoted(output.string()));
 }
 
@@ -260,7 +260,8 @@ RowReport check_rows(const catalog::Policy& policy, const Table& table) {
 }
 
 RowReport import_rows(const catalog::Policy& policy, const Table& table,
-                      const std::filesystem::path& output, const Progress& progress) {
+                      const std::filesystem::path& output, const Progress& progress,
+                      const Naming& naming) {
   const std::filesystem::path path = policy.resolve(table.source);
   detect_format(path);
   catalog::require_one_file(std::filesystem::absolute(output), "the file to write");
@@ -270,17 +271,16 @@ RowReport import_rows(const catalog::Policy& policy, const Table& table,
         ErrorCode::conflict,
         fmt::format("{} exists already; remove it or choose another name", output.string()));
   }
-  // A half-written file must not look like data: it gets its name when it is whole.
-  const std::filesystem::path partial = output.string() + fmt::format(".{}.tmp", ::getpid());
+  // A half-written file must not look like data: it gets its name when it is whole. Nobody reads it
+  // who cannot read the source.
   return for_owner(path, [&] {
+    TemporaryFile partial(output, Readers::owner);
     DuckdbConnection connection;
     RowReport found = report(connection, table, path);
-    connection.run(import_sql(policy, table, source_of(table, path), partial), progress);
-    std::error_code error;
-    std::filesystem::rename(partial, output, error);
-    if (error)
-      throw Error(ErrorCode::io,
-                  fmt::format("cannot write {}: {}", output.string(), error.message()));
+    connection.run(import_sql(policy, table, source_of(table, path), partial.path()), progress);
+    partial.be_readable_as(path);
+    const auto give_name = [&] { partial.take_name(IfExists::refuse); };
+    naming ? naming(give_name) : give_name();
     return found;
   });
 }

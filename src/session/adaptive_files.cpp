@@ -1,15 +1,17 @@
 #include "session/answer_clock.hpp"
 #include "session/file_request.hpp"
+#include "session/guarded_state.hpp"
 
 #include <shoal/adaptive/row_values.hpp>
 #include <shoal/base/error.hpp>
+#include <shoal/base/ledger_place.hpp>
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/policy.hpp>
 #include <shoal/engine/engine.hpp>
+#include <shoal/random/secure_source.hpp>
 #include <shoal/session/adaptive_files.hpp>
-#include <shoal/session/guarded_state.hpp>
 #include <shoal/session/session.hpp>
 
 #include <fmt/format.h>
@@ -18,6 +20,8 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace shoal::session {
@@ -28,33 +32,11 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kHoldout = "holdout";
 constexpr const char* kLeaderboard = "leaderboard";
 constexpr const char* kWatch = "watch";
+constexpr const char* kStream = "one row";  // what a stream's budget protects
 
-// Creates the state, and ties the data to the budget that it is paid from.
-void pay_and_create(const std::filesystem::path& file, const char* kind, const std::string& notes,
-                    const StatePayment& payment, const privacy::Event& event,
-                    const std::string& description, const std::function<std::string()>& make) {
-  const bool marked = !payment.data.empty();
-  if (marked) {
-    catalog::claim_budget(payment.data,
-                          {payment.lineage, std::filesystem::absolute(payment.ledger), false});
-    if (catalog::was_opened(payment.data, payment.lineage) &&
-        !std::filesystem::exists(payment.ledger)) {
-      throw Error(ErrorCode::not_found,
-                  fmt::format("the budget of {} was opened and its ledger {} is not there; name "
-                              "the right --ledger, or restore it",
-                              printable(payment.data.string(), 200),
-                              printable(payment.ledger.string(), 200)));
-    }
-  }
-  create_state({file, payment.ledger, payment.lineage, payment.budget, payment.unit, kind, notes,
-                description, event},
-               make);
-  if (marked) catalog::mark_opened(payment.data, payment.lineage);
-}
-
-std::string data_notes(const StateData& data) {
-  return Json{{"policy", std::filesystem::absolute(data.policy).string()}, {"table", data.table}}
-      .dump();
+// The owner's log of a budget that no policy names, or of one on a server: beside the state then.
+OwnerLog log_beside(const std::filesystem::path& ledger, const std::filesystem::path& state) {
+  return OwnerLog((server_schema(ledger) ? state : ledger).string() + ".log");
 }
 
 StateData data_of(const StateInfo& info) {
@@ -69,13 +51,15 @@ StateData data_of(const StateInfo& info) {
 
 // The policy and the table that a state is about, with its rows at hand.
 struct OpenData {
+  std::filesystem::path policy_path;
   Session session;
   const catalog::Table& table;
   OwnerLog log;
   std::unique_ptr<engine::Engine> engine;
 
   explicit OpenData(const StateData& data)
-      : session(data.policy),
+      : policy_path(data.policy),
+        session(data.policy),
         table(file_table(session.policy(), data.table, "a state")),
         log(session.policy().owner_log()) {
     const catalog::Policy& policy = session.policy();
@@ -88,10 +72,17 @@ struct OpenData {
     engine = engine::open_engine(policy, tables);
   }
 
-  StatePayment payment() const {
-    const BudgetReport report = session.budget();
-    return {report.ledger, report.lineage, report.total, session.policy().resolve(table.source),
-            report.unit};
+  AccountPlace place() const { return place_of(session.policy(), std::array{&table}); }
+
+  // Pays for a state from the policy's total.
+  void create(const std::filesystem::path& file, const char* kind, const privacy::Event& event,
+              const std::string& description, const std::function<std::string()>& make) const {
+    const catalog::Policy& policy = session.policy();
+    const Json notes = {{"policy", std::filesystem::absolute(policy_path).string()},
+                        {"table", table.name}};
+    create_state({file, place(), terms_of(policy), kind, notes.dump(), description, event,
+                  policy.max_failures},
+                 log, AnswerClock(policy.query.time_steps), make);
   }
 
   // Their number is public; a table that was filled anew may have another.
@@ -155,13 +146,24 @@ Leaderboard shown(const Board& board, const StateData& data) {
   return leaderboard;
 }
 
+// What may be known without a turn.
+HoldoutStatus holdout_of(const StateInfo& info) {
+  random::SecureSource bits;
+  return status_of(adaptive::Holdout(info.state, bits), data_of(info));
+}
+
+Leaderboard leaderboard_of(const StateInfo& info) {
+  random::SecureSource bits;
+  return shown(board_of(info.state, bits), data_of(info));
+}
+
 }  // namespace
 
-StatePayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
-                          const std::string& lineage, const privacy::Budget& budget,
-                          const std::filesystem::path& new_ledger) {
-  StatePayment payment{ledger, lineage, budget, data};
+StreamPayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
+                           const std::string& lineage, const privacy::Budget& budget,
+                           const std::filesystem::path& new_ledger) {
   const std::vector<catalog::BudgetMark> marks = catalog::read_marks(data);
+  StreamPayment payment{ledger, lineage, budget, data, !marks.empty()};
   if (payment.lineage.empty()) {
     random::SecureSource bits;
     payment.lineage =
@@ -181,16 +183,13 @@ HoldoutStatus create_holdout(const std::filesystem::path& file, adaptive::Holdou
   const std::string what =
       fmt::format("holdout: {} questions, {} disagreements", goal.questions, goal.disagreements);
   random::SecureSource bits;
-  pay_and_create(file, kHoldout, data_notes({data.policy, open.table.name}), open.payment(),
-                 adaptive::privacy_event(plan), what,
-                 [&] { return adaptive::Holdout(plan, bits).save(); });
+  open.create(file, kHoldout, adaptive::privacy_event(plan), what,
+              [&] { return adaptive::Holdout(plan, bits).save(); });
   return holdout_status(file);
 }
 
 HoldoutStatus holdout_status(const std::filesystem::path& file) {
-  const StateInfo info = read_state(file, kHoldout);
-  random::SecureSource bits;
-  return status_of(adaptive::Holdout(info.state, bits), data_of(info));
+  return holdout_of(read_paid_state(file, kHoldout));
 }
 
 HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
@@ -201,13 +200,14 @@ HoldoutReply ask_holdout(const std::filesystem::path& file, double training_valu
 
 HoldoutReply ask_holdout(const std::filesystem::path& file, double training_value,
                          const RowQuestion& question, random::BitSource& bits) {
-  const HoldoutStatus before = holdout_status(file);
+  const HoldoutStatus before = holdout_of(read_state(file, kHoldout));
   OpenData open(before.data);
   open.require_rows(before.plan.rows);
   const AnswerClock clock(open.session.policy().query.time_steps);
   const PlannedRowQuestion planned =
       plan_rows(open.table, question, RowScore::right, before.plan.rows);
-  StateTurn turn(file, kHoldout, open.session.policy().max_failures);
+  const AccountPlace place = open.place();
+  StateTurn turn(file, kHoldout, open.session.policy().max_failures, &place);
   adaptive::Holdout holdout(turn.info().state, bits);
   holdout.require_open(training_value);
   HoldoutReply reply;
@@ -226,17 +226,14 @@ Leaderboard create_leaderboard(const std::filesystem::path& file, adaptive::Ladd
   goal.rows = open.engine->row_count(open.log);
   const adaptive::LadderPlan plan = adaptive::plan_ladder(goal);
   random::SecureSource bits;
-  pay_and_create(file, kLeaderboard, data_notes({data.policy, open.table.name}), open.payment(),
-                 adaptive::privacy_event(plan),
-                 fmt::format("leaderboard: {} submissions", goal.submissions),
-                 [&] { return board_state(adaptive::Ladder(plan, bits), Json::array()); });
+  open.create(file, kLeaderboard, adaptive::privacy_event(plan),
+              fmt::format("leaderboard: {} submissions", goal.submissions),
+              [&] { return board_state(adaptive::Ladder(plan, bits), Json::array()); });
   return read_leaderboard(file);
 }
 
 Leaderboard read_leaderboard(const std::filesystem::path& file) {
-  const StateInfo info = read_state(file, kLeaderboard);
-  random::SecureSource bits;
-  return shown(board_of(info.state, bits), data_of(info));
+  return leaderboard_of(read_paid_state(file, kLeaderboard));
 }
 
 Leaderboard submit(const std::filesystem::path& file, const std::string& name,
@@ -247,13 +244,14 @@ Leaderboard submit(const std::filesystem::path& file, const std::string& name,
 
 Leaderboard submit(const std::filesystem::path& file, const std::string& name,
                    const RowQuestion& question, random::BitSource& bits) {
-  const Leaderboard before = read_leaderboard(file);
+  const Leaderboard before = leaderboard_of(read_state(file, kLeaderboard));
   OpenData open(before.data);
   open.require_rows(before.plan.rows);
   const AnswerClock clock(open.session.policy().query.time_steps);
   const PlannedRowQuestion planned =
       plan_rows(open.table, question, RowScore::wrong, before.plan.rows);
-  StateTurn turn(file, kLeaderboard, open.session.policy().max_failures);
+  const AccountPlace place = open.place();
+  StateTurn turn(file, kLeaderboard, open.session.policy().max_failures, &place);
   Board board = board_of(turn.info().state, bits);
   board.ladder.require_open();
   turn.run(open.log, clock, [&] {
@@ -268,20 +266,53 @@ Leaderboard submit(const std::filesystem::path& file, const std::string& name,
 
 void WatchFile::create(const std::filesystem::path& file, const mechanism::SparseVector& spec,
                        const mechanism::SparseGoal& goal, const std::string& notes,
-                       const StatePayment& payment) {
+                       const StreamPayment& payment) {
+  AccountPlace place{payment.lineage, payment.ledger, {}};
+  if (!payment.data.empty()) place.data.push_back(payment.data);
+  AccountTerms terms{
+      {payment.budget.epsilon, payment.budget.delta, Neighbors::replace_one, kStream},
+      payment.budget.failures};
+  if (payment.shared) terms.failures.reset();
   random::SecureSource bits;
-  pay_and_create(file, kWatch, notes, payment, mechanism::charged_event(spec, goal),
-                 fmt::format("watch: {} hits", spec.hits),
-                 [&] { return mechanism::ThresholdWatch(spec, bits).save(); });
+  create_state({file, place, terms, kWatch, notes, fmt::format("watch: {} hits", spec.hits),
+                mechanism::charged_event(spec, goal)},
+               log_beside(payment.ledger, file), AnswerClock(0),
+               [&] { return mechanism::ThresholdWatch(spec, bits).save(); });
 }
 
-WatchFile::WatchFile(const std::filesystem::path& file) : file_(file) {
-  StateTurn turn(file, kWatch);
-  watch_ = std::make_unique<mechanism::ThresholdWatch>(turn.info().state, bits_);
-  notes_ = turn.info().notes;
-  turn.finish(watch_->save_exhausted());
+WatchFile::WatchFile(std::filesystem::path file)
+    : file_(std::move(file)), notes_(read_paid_state(file_, kWatch).notes) {}
+
+void WatchFile::run(const std::function<void(mechanism::ThresholdWatch&)>& watching) {
+  random::SecureSource bits;
+  std::optional<mechanism::ThresholdWatch> watch;
+  {
+    StateTurn turn(file_, kWatch);
+    watch.emplace(turn.info().state, bits);
+    turn.finish(watch->save_exhausted());
+  }
+  StateTurn turn(file_, kWatch);
+  const auto what_is_left = [&] { return watch->save(); };
+  turn.run(
+      log_beside(turn.info().ledger, file_), AnswerClock(0),
+      [&] {
+        watching(*watch);
+        return what_is_left();
+      },
+      what_is_left);
 }
 
-void WatchFile::close() { StateTurn(file_, kWatch).finish(watch_->save()); }
+ClosedState state_failures(const std::filesystem::path& file) {
+  const StateInfo info = read_any_state(file);
+  const auto ledger = existing_account(place_of(info));
+  return {ledger ? ledger->failures(info.lineage) : std::vector<ledger::Failure>(),
+          log_beside(info.ledger, file).path()};
+}
+
+void reopen_state(const std::filesystem::path& file, const std::string& note) {
+  const StateInfo info = read_any_state(file);
+  AccountLedger account = opened_account(place_of(info));
+  account.ledger().reopen(info.lineage, note);
+}
 
 }  // namespace shoal::session

@@ -1,3 +1,4 @@
+#include "session/account_ledger.hpp"
 #include "session/paths.hpp"
 
 #include <shoal/base/error.hpp>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace shoal::session {
 namespace {
@@ -93,11 +95,17 @@ ImportResult import_table(const ImportRequest& request, const engine::Progress& 
   // Whether the policy can be changed is seen before anything is written.
   const std::string text =
       request.update_policy ? redirected(request.policy, policy, table, result) : "";
+  engine::Naming naming;
   // A public file has no budget, and importing it must not give it one.
-  if (!table.is_public) catalog::claim_budget(data, {policy.lineage, policy.ledger_place(), false});
-  result.report = engine::import_rows(policy, table, result.output, progress);
-  // The copy is the same data: it belongs to the same budget.
-  if (!table.is_public) catalog::write_marks(result.output, catalog::read_marks(data));
+  if (!table.is_public) {
+    catalog::claim_budget(
+        data, {policy.lineage, policy.ledger_place(), false, false, terms_of(policy).terms});
+    // The copy is the same data: it belongs to the same budget before it can be found.
+    naming = [&](const std::function<void()>& give_name) {
+      catalog::name_copy(data, result.output, give_name);
+    };
+  }
+  result.report = engine::import_rows(policy, table, result.output, progress, naming);
   if (request.update_policy) write_file_durably(request.policy, text, IfExists::replace);
   return result;
 }

@@ -1,3 +1,4 @@
+#include "session/account_ledger.hpp"
 #include "session/paths.hpp"
 
 #include <shoal/base/error.hpp>
@@ -60,12 +61,13 @@ void set_unit(const InitRequest& request, catalog::Policy& policy) {
   }
 }
 
+std::vector<fs::path> private_files(const catalog::Policy& policy) { return place_of(policy).data; }
+
 // Budgets of the files that are there already. All files of a policy must share one.
 std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy) {
   std::optional<catalog::BudgetMark> shared;
-  for (const catalog::Table& table : policy.tables) {
-    if (table.is_public) continue;
-    const auto marks = catalog::read_marks(policy.resolve(table.source));
+  for (const fs::path& file : private_files(policy)) {
+    const auto marks = catalog::read_marks(file);
     if (marks.empty()) continue;
     if (shared && shared->lineage != marks.front().lineage) {
       throw Error(
@@ -73,37 +75,60 @@ std::optional<catalog::BudgetMark> existing_budget(const catalog::Policy& policy
           fmt::format("the files belong to different budgets, {} and {}; make a policy for each",
                       shared->lineage, marks.front().lineage));
     }
-    shared = marks.front();
+    // That a budget was opened, one of its files knows.
+    if (!shared || marks.front().opened) shared = marks.front();
   }
   return shared;
 }
 
+// What a shared budget promises: what its account was opened with, or what its marker says. None if
+// neither is there.
+struct SharedTerms {
+  catalog::BudgetTerms terms;
+  bool opened;
+};
+std::optional<SharedTerms> shared_terms(const catalog::BudgetMark& budget,
+                                        const catalog::Policy& policy) {
+  const auto ledger = existing_account({budget.lineage, budget.ledger, {}, private_files(policy)});
+  if (ledger) {
+    const ledger::Account account = *ledger->account(budget.lineage);
+    return SharedTerms{
+        {account.budget.epsilon, account.budget.delta, account.neighbors, account.unit}, true};
+  }
+  if (!budget.terms) return std::nullopt;
+  return SharedTerms{*budget.terms, false};
+}
+
 // A shared budget brings its total and its relation along, so that the new policy does not
-// contradict the ledger. What it protects cannot be another unit. True if it was opened.
-bool take_account(const catalog::BudgetMark& budget, catalog::Policy& policy,
-                  std::vector<std::string>& hints) {
-  std::error_code ignored;
-  if (!server_schema(budget.ledger) && !fs::exists(budget.ledger, ignored)) return false;
-  const ledger::Ledger ledger(budget.ledger);
-  const auto account = ledger.account(budget.lineage);
-  if (!account) return false;
-  if (!ledger::same_unit(account->unit, policy.unit_in_words())) {
+// contradict it. What it protects cannot be another unit. While nothing was asked, the owner may
+// replace the policy and say all of it anew.
+void take_terms(const catalog::BudgetMark& budget, bool replace, catalog::Policy& policy,
+                std::vector<std::string>& hints) {
+  const auto shared = shared_terms(budget, policy);
+  if (!shared || (!shared->opened && replace)) return;
+  const catalog::BudgetTerms& terms = shared->terms;
+  if (!ledger::same_unit(terms.unit, policy.unit_in_words())) {
     throw Error(
         ErrorCode::conflict,
         fmt::format(
             "the data has a budget that protects {}, and this policy would protect {}; ask for the "
-            "same with --unit, or start another budget with --new-budget",
-            account->unit, policy.unit_in_words()));
+            "same with --unit, {}or start another budget with --new-budget",
+            terms.unit, policy.unit_in_words(),
+            shared->opened ? ""
+                           : "replace the first policy with --replace, as nothing was asked "));
   }
-  if (account->unit != policy.unit_in_words()) {
+  if (terms.unit != policy.unit_in_words()) {
     hints.push_back(
         fmt::format("the budget in use protects {}, this policy {}: both must name the same people",
-                    account->unit, policy.unit_in_words()));
+                    terms.unit, policy.unit_in_words()));
   }
-  policy.epsilon = account->budget.epsilon;
-  policy.delta = account->budget.delta;
-  policy.neighbors = account->neighbors;
-  return true;
+  policy.epsilon = terms.epsilon;
+  policy.delta = terms.delta;
+  policy.neighbors = terms.neighbors;
+  hints.push_back(
+      fmt::format("total (epsilon {}, delta {}) and relation ({}) are those of the budget in use",
+                  format_number(policy.epsilon.value()), format_number(policy.delta.value()),
+                  to_string(policy.neighbors)));
 }
 
 std::vector<std::string> hints_for(const catalog::Policy& policy) {
@@ -131,18 +156,26 @@ std::vector<std::string> hints_for(const catalog::Policy& policy) {
   return hints;
 }
 
-void mark_files(const catalog::Policy& policy, bool shared, const fs::path& ledger) {
-  for (const catalog::Table& table : policy.tables) {
-    if (table.is_public) continue;
-    const fs::path data = policy.resolve(table.source);
-    std::vector<catalog::BudgetMark> marks = catalog::read_marks(data);
-    const bool known = std::any_of(
-        marks.begin(), marks.end(),
-        [&](const catalog::BudgetMark& mark) { return mark.lineage == policy.lineage; });
-    if (known && shared) continue;
+// Ties the files to the policy's budget. `shared` is what was found before the rows were checked:
+// of two commands that make a budget at once, the second finds the first one's, and must share it.
+void mark_files(const catalog::Policy& policy, const InitRequest& request,
+                const std::optional<catalog::BudgetMark>& shared, const fs::path& ledger) {
+  const std::vector<fs::path> files = private_files(policy);
+  catalog::LockedMarkers locked(files);
+  const auto now = request.new_budget ? std::nullopt : existing_budget(policy);
+  if (now.has_value() != shared.has_value() || (now && now->lineage != shared->lineage)) {
+    throw Error(ErrorCode::conflict,
+                "the data got a budget while its rows were checked; run the same command again to "
+                "share it");
+  }
+  const catalog::BudgetTerms terms = terms_of(policy).terms;
+  for (const fs::path& data : files) {
+    std::vector<catalog::BudgetMark> marks = locked.read(data);
+    catalog::BudgetMark* mine = catalog::find_lineage(marks, policy.lineage);
     // The newest budget stands first: it is the one that later policies share.
-    marks.insert(marks.begin(), {policy.lineage, ledger, false});
-    catalog::write_marks(data, marks);
+    if (!mine) mine = &*marks.insert(marks.begin(), {policy.lineage, ledger});
+    if (!mine->opened) mine->terms = terms;
+    locked.write(data, marks);
   }
 }
 
@@ -199,12 +232,7 @@ InitResult init_policy(const InitRequest& request) {
     result.shared_budget = true;
     policy.lineage = existing->lineage;
     ledger = existing->ledger;
-    if (take_account(*existing, policy, result.hints)) {
-      result.hints.push_back(fmt::format(
-          "total (epsilon {}, delta {}) and relation ({}) are those of the budget in use",
-          format_number(policy.epsilon.value()), format_number(policy.delta.value()),
-          to_string(policy.neighbors)));
-    }
+    take_terms(*existing, request.replace, policy, result.hints);
   } else {
     policy.lineage = new_lineage(policy.name);
     ledger = request.ledger.empty() ? with_extension(output, ".ledger") : request.ledger;
@@ -219,7 +247,7 @@ InitResult init_policy(const InitRequest& request) {
   }
   const std::string text = catalog::draft_policy(policy);
   catalog::parse_policy(text, policy.folder);  // what is written must read back
-  mark_files(policy, existing.has_value(), ledger);
+  mark_files(policy, request, existing, ledger);
   write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
   for (std::string& hint : hints_for(policy)) result.hints.push_back(std::move(hint));
   return result;

@@ -19,9 +19,10 @@ std::string stored_failure() { return failure_json(kFailedSentence); }
 
 }  // namespace
 
-PaidFlow::PaidFlow(ledger::Ledger& ledger, const OwnerLog& log, const AnswerClock& clock,
+PaidFlow::PaidFlow(AccountLedger& account, const OwnerLog& log, const AnswerClock& clock,
                    std::string doing, std::vector<ledger::Reserved>&& parts)
-    : ledger_(ledger),
+    : account_(account),
+      ledger_(account.ledger()),
       log_(log),
       clock_(clock),
       doing_(std::move(doing)),
@@ -60,6 +61,7 @@ ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work, const Fai
   } catch (...) {
     fail(part, std::move(spent), failure);
   }
+  witness_failure();
   clock_.wait();
   throw failed;
 }
@@ -84,6 +86,25 @@ void PaidFlow::fail(std::size_t part, privacy::SpentReservation&& spent,
       log_.write(doing_, "a part of the request could not be settled; it stays reserved");
     }
   }
+}
+
+// The failure leaves whatever becomes of the witness: it tells that its cost is spent.
+void PaidFlow::witness_failure() const noexcept {
+  try {
+    account_.witness();
+  } catch (...) {
+    log_.write(doing_, "a witness could not be told of a failure");
+  }
+}
+
+void PaidFlow::finish() const {
+  try {
+    account_.witness();
+  } catch (...) {
+    clock_.wait();
+    throw;
+  }
+  clock_.wait();
 }
 
 void PaidFlow::log_reason() const noexcept {

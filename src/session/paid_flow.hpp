@@ -7,9 +7,11 @@
 //   settling, out of memory), the asker gets one error: `internal` with kFailedSentence. The reason
 //   goes to the owner's log. The ledger has the failure, which closes the data set
 //   (ledger::Request::max_failures).
+// - The witnesses know of what leaves before it does.
 // - Every way out leaves at a time of the clock's grid: answers, stored answers, failures.
 #pragma once
 
+#include "session/account_ledger.hpp"
 #include "session/answer_clock.hpp"
 
 #include <shoal/base/owner_log.hpp>
@@ -41,8 +43,8 @@ class PaidFlow {
   using Work = std::function<PaidWork(privacy::Reservation&&)>;
 
   // A request is paid in one part or more, reserved together. `doing` stands in the owner's log.
-  // The ledger, the log and the clock must outlive the flow.
-  PaidFlow(ledger::Ledger& ledger, const OwnerLog& log, const AnswerClock& clock, std::string doing,
+  // The account, the log and the clock must outlive the flow.
+  PaidFlow(AccountLedger& account, const OwnerLog& log, const AnswerClock& clock, std::string doing,
            std::vector<ledger::Reserved>&& parts);
   PaidFlow(const PaidFlow&) = delete;
   PaidFlow& operator=(const PaidFlow&) = delete;
@@ -62,14 +64,17 @@ class PaidFlow {
   // since nobody knows what that one read.
   void give_back(std::size_t part);
 
-  // Waits for the next time at which something may leave.
-  void finish() const { clock_.wait(); }
+  // Tells the witnesses, and waits for the next time at which something may leave. Throws what a
+  // witness throws, at such a time: the answer is stored, and may be asked for again.
+  void finish() const;
 
  private:
   void fail(std::size_t part, privacy::SpentReservation&& spent,
             const FailureText& failure) noexcept;
   void log_reason() const noexcept;
+  void witness_failure() const noexcept;
 
+  AccountLedger& account_;
   ledger::Ledger& ledger_;
   const OwnerLog& log_;
   const AnswerClock& clock_;

@@ -1,8 +1,8 @@
 // Repeated requests. A stored answer is given without writing anything, and without the engine: it
 // needs neither the private data, nor room on the disk, nor the right to spend.
+#include "session/account_ledger.hpp"
 #include "session/answer_clock.hpp"
 
-#include <shoal/base/error.hpp>
 #include <shoal/session/session.hpp>
 
 #include <optional>
@@ -13,13 +13,9 @@ namespace shoal::session {
 
 std::optional<std::string> Session::repeated(const AnswerClock& clock,
                                              const ledger::Request& request) const {
-  std::optional<ledger::StoredAnswer> stored;
-  try {
-    stored = ledger::Ledger(policy_.ledger_place(), reading_options()).answered(request);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::not_found) return std::nullopt;
-    throw;
-  }
+  const auto ledger = existing_account(place_of(policy_), reading_options());
+  if (!ledger) return std::nullopt;
+  std::optional<ledger::StoredAnswer> stored = ledger->answered(request);
   if (!stored) return std::nullopt;
   clock.wait_repeated(stored->hidden_for);
   return std::move(stored->answer);

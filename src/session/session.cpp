@@ -1,3 +1,4 @@
+#include "session/account_ledger.hpp"
 #include "session/answer_clock.hpp"
 #include "session/paid_flow.hpp"
 #include "session/question.hpp"
@@ -97,24 +98,6 @@ void check_bound(const plan::Plan& plan, Neighbors neighbors,
   }
 }
 
-// A private file carries a marker of its budget. A table of a server has none: there the ledger's
-// lineage alone tells what was spent.
-bool carries_marker(const catalog::Table& table) {
-  return !table.is_public && table.format != catalog::SourceFormat::postgresql;
-}
-
-// None if it is yet to be made.
-std::optional<ledger::Ledger> existing_ledger(const std::filesystem::path& place,
-                                              ledger::Options options) {
-  options.create = false;
-  try {
-    return ledger::Ledger(place, options);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::not_found) throw;
-    return std::nullopt;
-  }
-}
-
 // The plan with what was found, within what was reserved. Where that cannot be, nothing of the
 // answer was read, and why it cannot be is public: its part is given back.
 plan::Plan plan_found(const plan::Plan& asked, const catalog::Policy& policy,
@@ -129,13 +112,6 @@ plan::Plan plan_found(const plan::Plan& asked, const catalog::Policy& policy,
     flow.finish();
     throw;
   }
-}
-
-[[noreturn]] void lost_ledger(const std::filesystem::path& path, const std::string& lineage) {
-  throw Error(ErrorCode::corrupt, fmt::format("the ledger {} does not know the budget {}, although "
-                                              "it was used; restore the ledger from a "
-                                              "backup",
-                                              path.string(), lineage));
 }
 
 // Fixed with the account, before its first question: tuned to the whole of its budget. None if
@@ -226,43 +202,14 @@ plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& opti
   plan::Plan plan = plan::make_plan(sql, policy_, options);
   check_sayable(plan, *policy_.find_table(plan.tables.front(), true));
   if (!plan::must_search(plan)) return plan;
-  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
+  const auto ledger = existing_account(place_of(policy_), reading_options());
   if (!ledger) return plan;
   const plan::Findings findings = stored_findings(plan, policy_.lineage, *ledger);
   return findings.empty() ? plan : plan::make_plan(sql, policy_, options, {findings, false, {}});
 }
 
-// What the account must be, or becomes. Where the policy does not say which part of delta is for
-// failures, an account that is open keeps its own.
-privacy::Budget Session::policy_budget(const std::optional<ledger::Account>& account) const {
-  privacy::Budget budget{policy_.epsilon, policy_.delta};
-  budget.failures = policy_.failures_share();
-  if (account && !policy_.failures) budget.failures = account->budget.failures;
-  return budget;
-}
-
-// Every private file must belong to this budget before a question about it is paid.
-ledger::Ledger Session::open_ledger(std::span<const catalog::Table* const> tables) const {
-  const std::filesystem::path path = policy_.ledger_place();
-  bool used = false;
-  for (const catalog::Table* table : tables) {
-    if (!carries_marker(*table)) continue;
-    const std::filesystem::path data = policy_.resolve(table->source);
-    catalog::claim_budget(data, {policy_.lineage, path, false});
-    used = used || catalog::was_opened(data, policy_.lineage);
-  }
-  auto ledger = used ? existing_ledger(path, ledger_options_)
-                     : std::optional<ledger::Ledger>(std::in_place, path, ledger_options_);
-  if (!ledger) lost_ledger(path, policy_.lineage);
-  const auto account = ledger->account(policy_.lineage);
-  if (used && !account) lost_ledger(path, policy_.lineage);
-  ledger->open_account(
-      {policy_.lineage, policy_budget(account), policy_.neighbors, policy_.unit_in_words()});
-  for (const catalog::Table* table : tables) {
-    if (carries_marker(*table))
-      catalog::mark_opened(policy_.resolve(table->source), policy_.lineage);
-  }
-  return *std::move(ledger);
+AccountLedger Session::open_ledger(std::span<const catalog::Table* const> tables) const {
+  return open_account(place_of(policy_, tables), terms_of(policy_), ledger_options_);
 }
 
 Answer Session::query(std::string_view sql, const plan::QueryOptions& options, std::string key) {
@@ -293,7 +240,7 @@ ledger::Request Session::request_of(const std::string& identity, std::string key
   }
   return {policy_.lineage, std::move(key),
           digest,          std::move(description),
-          policy_.digest,  policy_budget(std::nullopt),
+          policy_.digest,  {policy_.epsilon, policy_.delta},
           event,           policy_.max_failures};
 }
 
@@ -316,14 +263,14 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
   const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
   const OwnerLog log(policy_.owner_log());
   check_bound(plan, policy_.neighbors, hash_key, *engine, log);
-  ledger::Ledger ledger = open_ledger(tables);
-  request.budget = policy_budget(ledger.account(policy_.lineage));
+  AccountLedger account = open_ledger(tables);
+  request.budget = account.budget();
   const Aggregation aggregate = [&](const engine::GroupedRequest& rows) {
     return engine->aggregate_groups(rows, log);
   };
 
-  PaidFlow flow(ledger, log, clock, "a question failed",
-                ledger.reserve_together(with_searches(request, plan)));
+  PaidFlow flow(account, log, clock, "a question failed",
+                account.ledger().reserve_together(with_searches(request, plan)));
   if (flow.known(0)) return known_answer(flow.run(0, {}).answer);
   const plan::Plan asked = plan;
   const plan::Findings findings = run_searches(plan, policy_, aggregate, bits, flow);
@@ -353,23 +300,14 @@ BudgetReport Session::budget(const BudgetDetail& detail) const {
   report.ledger = policy_.ledger_place();
   report.unit = policy_.unit_in_words();
   report.neighbors = policy_.neighbors;
-  report.total = policy_budget(std::nullopt);
+  report.total = {policy_.epsilon, policy_.delta, policy_.failures_share()};
   std::optional<privacy::Odometer> odometer;
-  if (auto ledger = existing_ledger(report.ledger, reading_options())) {
-    if (const auto account = ledger->account(policy_.lineage)) {
-      report.opened = true;
-      odometer = odometer_of(account->budget);
-      report.total = privacy::smaller(account->budget, policy_budget(account));
-      list_spends(report, *ledger, detail);
-    }
-  }
-  if (!report.opened) {
-    for (const catalog::Table& table : policy_.tables) {
-      if (carries_marker(table) &&
-          catalog::was_opened(policy_.resolve(table.source), policy_.lineage)) {
-        lost_ledger(report.ledger, policy_.lineage);
-      }
-    }
+  if (auto ledger = existing_account(place_of(policy_), reading_options())) {
+    const privacy::Budget held = ledger->account(policy_.lineage)->budget;
+    report.opened = true;
+    odometer = odometer_of(held);
+    report.total = privacy::smaller(held, report.total);
+    list_spends(report, *ledger, detail);
   }
   report.epsilon_spent = privacy::epsilon_spent_up(report.total, report.spent);
   report.epsilon_left = privacy::epsilon_left_down(report.total, report.spent);
@@ -378,7 +316,7 @@ BudgetReport Session::budget(const BudgetDetail& detail) const {
 }
 
 void Session::backup(const std::filesystem::path& file) const {
-  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
+  const auto ledger = existing_account(place_of(policy_), reading_options());
   if (!ledger) throw Error(ErrorCode::not_found, "nothing was asked yet: there is no ledger");
   ledger->backup(file);
 }
@@ -396,13 +334,13 @@ privacy::Certified certified_total(const BudgetReport& report) {
 }
 
 std::vector<ledger::Failure> Session::failures() const {
-  const auto ledger = existing_ledger(policy_.ledger_place(), reading_options());
-  if (!ledger || !ledger->account(policy_.lineage)) return {};
+  const auto ledger = existing_account(place_of(policy_), reading_options());
+  if (!ledger) return {};
   return ledger->failures(policy_.lineage);
 }
 
 void Session::reopen(const std::string& note) {
-  auto ledger = existing_ledger(policy_.ledger_place(), ledger_options_);
+  auto ledger = existing_account(place_of(policy_), ledger_options_);
   if (!ledger) {
     throw Error(ErrorCode::not_found, "nothing was asked yet, so there is nothing to reopen");
   }
@@ -410,15 +348,9 @@ void Session::reopen(const std::string& note) {
 }
 
 void Session::accept_policy_budget() {
-  if (!budget().opened) {
-    throw Error(
-        ErrorCode::not_found,
-        "nothing was asked yet, so the policy's total holds as it is: there is nothing to accept");
-  }
-  ledger::Options options = ledger_options_;
-  options.create = false;
-  ledger::Ledger ledger(policy_.ledger_place(), options);
-  ledger.change_budget(policy_.lineage, policy_budget(ledger.account(policy_.lineage)));
+  accept_terms(place_of(policy_), terms_of(policy_), ledger_options_);
 }
+
+void Session::renew_witnesses() { session::renew_witnesses(place_of(policy_), ledger_options_); }
 
 }  // namespace shoal::session

@@ -224,12 +224,12 @@ SyntheticTable Session::synthesize_at(const AnswerClock& clock, SynthesisPlan pl
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
       {bits.next_u64(), bits.next_u64()}};
   if (plan.explicit_universe()) codes.rows = static_cast<std::size_t>(plan.public_rows);
-  ledger::Ledger ledger = open_ledger(tables);
-  request.budget = policy_budget(ledger.account(policy_.lineage));
+  AccountLedger account = open_ledger(tables);
+  request.budget = account.budget();
   const OwnerLog log(policy_.owner_log());
   std::vector<ledger::Reserved> reserved;
-  reserved.push_back(ledger.reserve(request));
-  PaidFlow flow(ledger, log, clock, "a synthesis failed", std::move(reserved));
+  reserved.push_back(account.ledger().reserve(request));
+  PaidFlow flow(account, log, clock, "a synthesis failed", std::move(reserved));
   const ledger::StoredAnswer stored = flow.run(0, [&](privacy::Reservation&& reservation) {
     data::CodedTable table = engine->coded_rows(codes, log);
     Run run(plan, policy_, progress, bits);

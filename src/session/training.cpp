@@ -122,12 +122,12 @@ learn::Model Session::train_at(const AnswerClock& clock, const TrainingPlan& pla
       learn::column_requests(plan.pipeline, plan.target),
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",
       {bits.next_u64(), bits.next_u64()}};
-  ledger::Ledger ledger = open_ledger(tables);
-  request.budget = policy_budget(ledger.account(policy_.lineage));
+  AccountLedger account = open_ledger(tables);
+  request.budget = account.budget();
   const OwnerLog log(policy_.owner_log());
   std::vector<ledger::Reserved> reserved;
-  reserved.push_back(ledger.reserve(request));
-  PaidFlow flow(ledger, log, clock, "a training failed", std::move(reserved));
+  reserved.push_back(account.ledger().reserve(request));
+  PaidFlow flow(account, log, clock, "a training failed", std::move(reserved));
   const ledger::StoredAnswer stored = flow.run(0, [&](privacy::Reservation&& reservation) {
     // The other half is the engine's while it reads.
     learn::TrainingRows training = learn::training_rows(

@@ -134,12 +134,15 @@ TEST_F(Adaptive, WatchGoesOnWhereItStopped) {
       "shoal watch stream.csv --threshold 5000 --hits 3 --epsilon 1 --sensitivity 1 "
       "--state old.state --lineage counts",
       ErrorCode::conflict, "already");
-  // A bad line costs what was answered before it, and no more.
+  // A bad line is a failure like any other. It costs what was answered before it, and no more.
   write("bad.csv", "count\n100\nmany\n");
   expect_error(
       "shoal watch bad.csv --threshold 5000 --hits 3 --epsilon 1 --sensitivity 1 "
       "--state w.state --lineage counts",
-      ErrorCode::parse_error, "line 3");
+      ErrorCode::internal, "the reason is in the data owner's log");
+  expect_error(line, ErrorCode::refused_by_policy, "closed");
+  const Ran reopened = shell("shoal reopen --state w.state --yes");
+  EXPECT_NE(reopened.output.find("line 3"), std::string::npos) << reopened.output;
   EXPECT_EQ(lines(line).back()["hits_left"], 0);
   expect_error(
       "shoal watch stream.csv --threshold 5000 --hits 9 --epsilon 1 --sensitivity 1 "

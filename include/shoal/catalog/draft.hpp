@@ -16,5 +16,7 @@ std::string draft_policy(const Policy& policy);
 // A name as a TOML key: bare where that is allowed, quoted otherwise.
 std::string toml_key(const std::string& name);
 std::string toml_text(const std::string& text);
+// A number as a TOML float.
+std::string toml_number(double value);
 
 }  // namespace shoal::catalog

@@ -104,6 +104,8 @@ struct Policy {
   long long min_units = 1;  // groups of fewer units are never shown
   QueryDefaults query;
   std::filesystem::path ledger;  // as written: a file, or "postgresql:<schema>"
+  // As written: a witness beside those of the data (witness.hpp); empty for none.
+  std::filesystem::path witness;
   EngineSettings engine;
   std::vector<Table> tables;
   std::string digest;  // of the file's text
@@ -119,6 +121,8 @@ struct Policy {
   std::filesystem::path resolve(const std::filesystem::path& path) const;
   // The ledger's file, or its place on a server as it is written.
   std::filesystem::path ledger_place() const;
+  // The witness's file; empty for none.
+  std::filesystem::path witness_place() const;
   // The owner's log: beside the ledger's file, or beside the policy.
   std::filesystem::path owner_log() const;
   // The unit in words, as the ledger stores it: "one row", or "one person" and, in brackets, the

@@ -35,9 +35,14 @@ RowReport check_rows(const catalog::Policy& policy, const catalog::Table& table)
 // Told now and then how much of the work is done, from 0 to 1, never less than before.
 using Progress = std::function<void(double)>;
 
+// Called when the file is whole, to call in turn what gives it its name.
+using Naming = std::function<void(const std::function<void()>& give_name)>;
+
 // Writes the table as Parquet, in the policy's types, ordered by person where the unit is one.
-// Throws conflict if the output exists, io if it cannot be written.
+// Whoever can read the source can read it. Throws conflict if the output exists, io if it cannot be
+// written.
 RowReport import_rows(const catalog::Policy& policy, const catalog::Table& table,
-                      const std::filesystem::path& output, const Progress& progress = {});
+                      const std::filesystem::path& output, const Progress& progress = {},
+                      const Naming& naming = {});
 
 }  // namespace shoal::engine

@@ -1,5 +1,5 @@
-// Holdouts, leaderboards and watched streams in files: each a guarded state (guarded_state.hpp),
-// paid for in a ledger when it is made, asked in turns.
+// Holdouts, leaderboards and watched streams in files: each a guarded state
+// (src/session/guarded_state.hpp), paid for in a ledger when it is made, asked in turns.
 //
 // Holdouts and leaderboards are about a table of a policy, whose engine reads the rows: the policy
 // protects rows under replace_one, so their number is public. What is wrong with a question is
@@ -9,36 +9,40 @@
 
 #include <shoal/adaptive/holdout.hpp>
 #include <shoal/adaptive/ladder.hpp>
+#include <shoal/ledger/ledger.hpp>
 #include <shoal/mechanism/sparse_calibration.hpp>
 #include <shoal/mechanism/threshold_watch.hpp>
 #include <shoal/privacy/filter.hpp>
-#include <shoal/random/secure_source.hpp>
+#include <shoal/random/bit_source.hpp>
 #include <shoal/session/row_question.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace shoal::session {
 
-// Where a state is paid, and of which total.
-struct StatePayment {
+// Where a stream is paid, and of which total.
+struct StreamPayment {
   std::filesystem::path ledger;
   std::string lineage;
   privacy::Budget budget;
-  // The file that is asked about; empty if there is none, as for a stream. Its marker ties it to
-  // the budget: data that belong to another are refused.
+  // The file that the stream is; empty if there is none. Its marker ties it to the budget: data
+  // that belong to another are refused.
   std::filesystem::path data = {};
-  std::string unit = "one row";
+  // Whether the file had a budget before. Its total holds, which may be larger, and its part for
+  // failures.
+  bool shared = false;
 };
 
 // Of a file that no policy names: the lineage and ledger that are given; failing that those that
 // the file's marker ties it to; failing that a new lineage in `new_ledger`.
-StatePayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
-                          const std::string& lineage, const privacy::Budget& budget,
-                          const std::filesystem::path& new_ledger);
+StreamPayment file_payment(const std::filesystem::path& data, const std::filesystem::path& ledger,
+                           const std::string& lineage, const privacy::Budget& budget,
+                           const std::filesystem::path& new_ledger);
 
 // What a state is about: a table of a policy.
 struct StateData {
@@ -99,25 +103,37 @@ Leaderboard submit(const std::filesystem::path& file, const std::string& name,
 Leaderboard submit(const std::filesystem::path& file, const std::string& name,
                    const RowQuestion& question, random::BitSource& bits);
 
-// A watched stream. Answers leave one by one, so for as long as it is open the file says that
-// nothing is left; close() writes what is. A crash between loses what was left, and nothing else.
+// A watched stream. Answers leave one by one, so from the first of them on the file says that
+// nothing is left, and in the end what is. A crash between loses what was left, and nothing else.
 class WatchFile {
  public:
   // `spec` is one that meets the goal; its charge is charged_event's.
   static void create(const std::filesystem::path& file, const mechanism::SparseVector& spec,
                      const mechanism::SparseGoal& goal, const std::string& notes,
-                     const StatePayment& payment);
+                     const StreamPayment& payment);
 
-  explicit WatchFile(const std::filesystem::path& file);
-  mechanism::ThresholdWatch& watch() { return *watch_; }
+  // Throws as StateTurn does.
+  explicit WatchFile(std::filesystem::path file);
   const std::string& notes() const { return notes_; }
-  void close();
+
+  // Runs `watching` in the paid flow, once: it reads the stream, asks, and lets answers leave. What
+  // it throws is a failure like any other (src/session/paid_flow.hpp): nothing is left then, and
+  // the budget closes. What has nothing to do with the stream, such as an output that nobody reads,
+  // it must keep to itself.
+  void run(const std::function<void(mechanism::ThresholdWatch&)>& watching);
 
  private:
   std::filesystem::path file_;
   std::string notes_;
-  random::SecureSource bits_;
-  std::unique_ptr<mechanism::ThresholdWatch> watch_;
 };
+
+// For the owner: the failures that closed the budget of a state, of whatever kind, and opening it
+// again, as Session::failures() and Session::reopen(). The log has the reasons.
+struct ClosedState {
+  std::vector<ledger::Failure> failures;
+  std::filesystem::path log;
+};
+ClosedState state_failures(const std::filesystem::path& file);
+void reopen_state(const std::filesystem::path& file, const std::string& note);
 
 }  // namespace shoal::session

@@ -23,6 +23,7 @@
 
 namespace shoal::session {
 
+class AccountLedger;
 class AnswerClock;
 
 struct BudgetReport {
@@ -120,9 +121,15 @@ class Session {
   // ledger. Throws not_found if nothing was asked yet.
   void reopen(const std::string& note);
 
-  // For the owner: makes the policy's total the ledger's. Throws not_found if nothing was asked
-  // yet.
+  // For the owner: makes the policy's total the ledger's; while nothing was asked yet, the policy's
+  // total, relation and unit those that the data's markers give it. Throws not_found if there is
+  // neither.
   void accept_policy_budget();
+
+  // For the owner, who knows that the ledger is the newest: makes lost and damaged witnesses anew
+  // (catalog/witness.hpp). Throws not_found if nothing was asked yet, corrupt if the ledger is
+  // behind a witness that can be read.
+  void renew_witnesses();
 
  private:
   static void check_key(const std::string& key);
@@ -139,8 +146,8 @@ class Session {
   // another; without a key that is its key, too.
   ledger::Request request_of(const std::string& identity, std::string key, std::string description,
                              const privacy::Event& event) const;
-  ledger::Ledger open_ledger(std::span<const catalog::Table* const> tables) const;
-  privacy::Budget policy_budget(const std::optional<ledger::Account>& account) const;
+  // Every private file must belong to this budget before a question about it is paid.
+  AccountLedger open_ledger(std::span<const catalog::Table* const> tables) const;
 
   catalog::Policy policy_;
   ledger::Options ledger_options_;

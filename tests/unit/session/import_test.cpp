@@ -1,10 +1,13 @@
 // Importing: which table, where to, what the policy says of it afterwards, and that a copy is the
 // same data.
+#include "support/child_process.hpp"
 #include "support/code_of.hpp"
+#include "support/file_faults.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/catalog/budget_marker.hpp>
 #include <shoal/catalog/policy.hpp>
 #include <shoal/session/import.hpp>
 #include <shoal/session/owner.hpp>
@@ -78,6 +81,40 @@ TEST_F(ImportTest, MarksTheCopyAsTheSameData) {
   const InitResult result = init_policy(request);
   EXPECT_TRUE(result.shared_budget);
   EXPECT_EQ(result.lineage, catalog::load_policy(policy_path()).lineage);
+}
+
+// Wherever it is killed: a copy that can be found has its marker, and the next import removes what
+// was left.
+TEST_F(ImportTest, KilledAnywhereLeavesNoCopyWithoutItsMarker) {
+  ask(0.5);
+  const std::filesystem::path copy = folder_ / "copy.parquet";
+  for (int at = 0;; ++at) {
+    const test::ChildEnd end = test::run_in_child([&] {
+      const test::FileFault fault(at, test::FileFault::Kind::ends_the_process);
+      import_table({.policy = policy_path(), .output = copy});
+      return 0;
+    });
+    if (std::filesystem::exists(copy)) {
+      ASSERT_EQ(catalog::read_marks(copy).size(), 1U) << "step " << at;
+      EXPECT_TRUE(catalog::read_marks(copy).at(0).opened);
+      std::filesystem::remove(copy);
+    }
+    if (end.status == 0) break;
+    ASSERT_EQ(end.signal, SIGKILL);
+    ASSERT_LT(at, 100);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path().string().find("copy.parquet."),
+              entry.path().string().find("copy.parquet.shoal"))
+        << entry.path();
+}
+
+TEST_F(ImportTest, IsReadableByThoseWhoReadTheSource) {
+  using std::filesystem::perms;
+  const perms mine = perms::owner_read | perms::owner_write;
+  std::filesystem::permissions(folder_ / "people.csv", mine);
+  import_table({.policy = policy_path(), .output = folder_ / "copy.parquet"});
+  EXPECT_EQ(std::filesystem::status(folder_ / "copy.parquet").permissions(), mine);
 }
 
 TEST_F(ImportTest, OfAParquetFileGetsAnotherName) {

@@ -2,6 +2,7 @@
 // knows of the failure, and only the owner's log has the reason.
 #include "session/paid_flow.hpp"
 
+#include "support/file_faults.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -39,7 +40,7 @@ class PaidFlowTest : public testing::Test {
   }
 
   PaidFlow flow(const std::vector<std::string>& keys) {
-    return PaidFlow(ledger_, log_, clock_, "a test failed", reserve(keys));
+    return PaidFlow(account_, log_, clock_, "a test failed", reserve(keys));
   }
 
   static PaidWork done(privacy::Reservation&& reservation, std::string answer) {
@@ -68,7 +69,9 @@ class PaidFlowTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  ledger::Ledger ledger_{folder_ / "ledger"};
+  catalog::Witness witness_{folder_ / "witness", test::kLineage};
+  AccountLedger account_{ledger::Ledger(folder_ / "ledger"), {Epsilon(100), Delta(0)}, {witness_}};
+  ledger::Ledger& ledger_ = account_.ledger();
   OwnerLog log_{folder_ / "owner.log"};
   AnswerClock clock_{0};
 };
@@ -90,6 +93,36 @@ TEST_F(PaidFlowTest, AnAnswerIsStoredAndGivenAgain) {
   };
   EXPECT_EQ(again.run(0, count).answer, "42");
   EXPECT_EQ(runs, 0);
+}
+
+// Answers, repeated answers and failures: the witness has the last entry before any of them leaves.
+TEST_F(PaidFlowTest, TheWitnessKnowsOfWhatLeaves) {
+  PaidFlow first = flow({"k"});
+  first.run(0,
+            [&](privacy::Reservation&& reservation) { return done(std::move(reservation), "42"); });
+  EXPECT_FALSE(witness_.read().has_value()) << "nothing has left yet";
+  first.finish();
+  EXPECT_EQ(witness_.read()->number, ledger_.head().seq);
+  EXPECT_EQ(witness_.read()->hash, ledger_.head().hash);
+  std::filesystem::remove(witness_.file());
+  flow({"k"}).finish();
+  EXPECT_EQ(witness_.read()->number, ledger_.head().seq);
+  told("f", [] { throw std::runtime_error(kSecret); });
+  EXPECT_EQ(witness_.read()->number, ledger_.head().seq);
+}
+
+// It is stored, so that the same request gives it again.
+TEST_F(PaidFlowTest, AnAnswerThatNoWitnessKnowsOfDoesNotLeave) {
+  PaidFlow one = flow({"k"});
+  one.run(0,
+          [&](privacy::Reservation&& reservation) { return done(std::move(reservation), "42"); });
+  {
+    const test::FileFault full(0, test::FileFault::Kind::fails);
+    EXPECT_EQ(test::code_of([&] { one.finish(); }), ErrorCode::io);
+  }
+  PaidFlow again = flow({"k"});
+  EXPECT_EQ(again.run(0, {}).answer, "42");
+  again.finish();
 }
 
 TEST_F(PaidFlowTest, WhateverIsThrownIsToldAlike) {
@@ -196,7 +229,7 @@ TEST_F(PaidFlowTest, AFailureLeavesOnTheGrid) {
   using Seconds = std::chrono::duration<double>;
   const auto start = std::chrono::steady_clock::now();
   const AnswerClock clock(1);
-  PaidFlow one(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  PaidFlow one(account_, log_, clock, "a test failed", reserve({"k"}));
   EXPECT_EQ(test::code_of([&] { one.run(0, [](privacy::Reservation&&) -> PaidWork { throw 1; }); }),
             ErrorCode::internal);
   const double took = Seconds(std::chrono::steady_clock::now() - start).count();

@@ -44,6 +44,12 @@ class SessionTest : public testing::Test {
     write_file_durably(policy_path(), policy.replace(at, from.size(), to), IfExists::replace);
   }
 
+  // The same where the data's marker has it as well: the owner says it twice.
+  void change_terms(const std::string& from, const std::string& to) {
+    change(from, to);
+    Session(policy_path()).accept_policy_budget();
+  }
+
   std::filesystem::path policy_path() const { return folder_ / "people.toml"; }
 
   static plan::QueryOptions epsilon(double value) {
@@ -266,6 +272,7 @@ TEST_F(SessionTest, APublicFileIsDraftedAsAsked) {
   }
   request.public_files = {request.files.back()};
   request.files.pop_back();
+  request.replace = true;  // the unit that the first policy gave the data
   init_policy(request);
   const Session session(folder_ / "both.toml");
   EXPECT_TRUE(session.policy().find_table("states", true)->is_public);
@@ -325,7 +332,8 @@ TEST_F(SessionTest, AnotherRelationOrUnitIsAConflict) {
 // Tables may join a policy in use, whatever their person column is called; rows stay another unit.
 TEST_F(SessionTest, AFurtherTableIsNoConflict) {
   change("unit = \"row\"", "unit = \"person\"");
-  change("[table.people]\n", "[table.people]\nperson_column = \"id\"\nmax_rows_per_person = 1\n");
+  change_terms("[table.people]\n",
+               "[table.people]\nperson_column = \"id\"\nmax_rows_per_person = 1\n");
   Session(policy_path()).query(kCount, epsilon(0.1));
   EXPECT_EQ(Session(policy_path()).budget().unit, "one person (id)");
   write_file_durably(folder_ / "more.csv", "k,state\n1,TX\n", IfExists::refuse);
@@ -360,7 +368,7 @@ TEST_F(SessionTest, AFurtherTableIsNoConflict) {
 // Exchanging a row moves a count by one, as adding one does: the price is the same, and the stored
 // event says why.
 TEST_F(SessionTest, AnExchangeIsPricedForWhatItMoves) {
-  change("neighbors = \"add_remove\"", "neighbors = \"replace_one\"");
+  change_terms("neighbors = \"add_remove\"", "neighbors = \"replace_one\"");
   Session session(policy_path());
   session.query(kCount, epsilon(0.25));
   const BudgetReport budget = session.budget({.reprice = true});

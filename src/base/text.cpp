@@ -90,9 +90,13 @@ bool is_utf8(std::string_view bytes, bool cut) {
                                : (lead & 0xF8) == 0xF0 ? 4
                                                        : 0;
     if (length == 0 || lead == 0xC0 || lead == 0xC1 || lead > 0xF4) return false;
-    if (i + length > bytes.size()) return cut;
     for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(bytes[i + k]) & 0xC0) != 0x80) return false;
+      if (i + k >= bytes.size()) return cut;
+      const auto byte = static_cast<unsigned char>(bytes[i + k]);
+      // Neither longer than needed, nor a surrogate, nor beyond the last code point.
+      const unsigned least = k > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+      const unsigned most = k > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+      if (byte < least || byte > most) return false;
     }
     i += length;
   }

@@ -1,12 +1,15 @@
 #include "engine/duckdb_connection.hpp"
 
 #include "engine/chunk.hpp"
+#include "engine/csv_function.hpp"
 
 #include <shoal/base/error.hpp>
 
 #include <duckdb.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -55,6 +58,7 @@ std::string text_at(duckdb_vector vector, idx_t row) {
 struct DuckdbConnection::State {
   duckdb_database database = nullptr;
   duckdb_connection connection = nullptr;
+  std::optional<CsvReads> csv_reads = std::nullopt;
 
   ~State() {
     if (connection) duckdb_disconnect(&connection);
@@ -80,6 +84,7 @@ DuckdbConnection::DuckdbConnection(InsertionOrder order) : state_(std::make_uniq
     throw Error(ErrorCode::unavailable,
                 "the data engine (DuckDB) cannot start; check the free memory");
   }
+  state_->csv_reads.emplace(state_->connection);
   // A footer is read once, not for the schema, the view and the question each.
   run("SET parquet_metadata_cache = true");
 }
@@ -100,6 +105,8 @@ void execute(duckdb_connection connection, const std::string& sql, Result& resul
 }  // namespace
 
 _duckdb_connection* DuckdbConnection::handle() const { return state_->connection; }
+
+CsvReads& DuckdbConnection::csv_reads() { return *state_->csv_reads; }
 
 void DuckdbConnection::run(const std::string& sql) {
   Result result;
@@ -167,8 +174,9 @@ void DuckdbConnection::run(const std::string& sql, const std::function<void(doub
   double told = 0;
   progress(0);
   while (pending.step()) {
-    // Below 0: not known yet.
-    const double done = duckdb_query_progress(state_->connection).percentage / 100;
+    // Below 0: not known, as it is while a CSV file is read.
+    const double done = std::max(duckdb_query_progress(state_->connection).percentage / 100,
+                                 state_->csv_reads->progress().value_or(0));
     if (done < told + 0.01 || done >= 1) continue;
     told = done;
     progress(told);

@@ -18,6 +18,8 @@ struct _duckdb_data_chunk;  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,
 
 namespace shoal::engine {
 
+class CsvReads;
+
 class DuckdbFailure : public EngineFailure {
   using EngineFailure::EngineFailure;
 };
@@ -46,6 +48,8 @@ class DuckdbConnection {
   void chunks(const std::string& sql, const std::function<void(_duckdb_data_chunk*)>& action);
   // The same for results larger than memory: chunks are made while they are read.
   void stream(const std::string& sql, const std::function<void(_duckdb_data_chunk*)>& action);
+  // The CSV files that statements read through shoal_csv (csv_function.hpp).
+  CsvReads& csv_reads();
   // For parts of DuckDB's C API that are not here.
   _duckdb_connection* handle() const;
 

@@ -1,5 +1,6 @@
 #include "engine/chunk_feed.hpp"
 #include "engine/coded_rows.hpp"
+#include "engine/csv_function.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/failure.hpp"
 #include "engine/grouped_rows.hpp"
@@ -138,6 +139,7 @@ void close_outside(DuckdbConnection& connection, const std::vector<std::filesyst
   std::string allowed;
   for (const auto& path : paths) allowed += (allowed.empty() ? "" : ", ") + quoted(path.string());
   connection.run(fmt::format("SET allowed_paths = [{}]", allowed));
+  connection.csv_reads().allow_only(paths);
   connection.run("SET enable_external_access = false");
   connection.run("SET lock_configuration = true");
 }

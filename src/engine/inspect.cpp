@@ -1,3 +1,4 @@
+#include "engine/csv_function.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/source.hpp"
 
@@ -156,17 +157,19 @@ std::string count_problems_sql(const Table& table, const std::string& source) {
   return fmt::format("SELECT {} FROM {}", items, source);
 }
 
-// Lines that the reader drops, counted with a reader that keeps a list of them.
-std::int64_t broken_lines(DuckdbConnection& connection, const Table& table,
-                          const std::filesystem::path& path) {
-  if (table.format != SourceFormat::csv) return 0;
-  std::string source = source_of(table, path);
-  const std::string off = "store_rejects = false";
-  source.replace(source.find(off), off.size(), "store_rejects = true");
-  // Every column is asked for: a field that nobody reads is not looked at either.
-  connection.run("CREATE TEMP TABLE counted AS SELECT COUNT(COLUMNS(*)) FROM " + source);
-  const auto rows = connection.rows("SELECT COUNT(DISTINCT line) FROM reject_errors");
-  return std::stoll(rows.at(0).at(0));
+// What the reader made of lines that are not as they should be.
+void report_reading(const CsvCounts& counts, RowReport& report) {
+  const auto tell = [&](std::int64_t rows, const std::string& what) {
+    if (rows > 0) report.problems.push_back({"", rows, what});
+  };
+  tell(counts.unclosed_quotes, "opens a quote that is never closed: read as any other character");
+  tell(counts.multi_line_rows,
+       fmt::format("goes on for several, up to {}: was a quote left open?", counts.most_lines));
+  tell(counts.padded_rows, "has fewer fields than the header: the missing ones are NULL");
+  tell(counts.cut_rows, "has more fields than the header: the further ones are dropped");
+  tell(counts.oversized_rows,
+       fmt::format("is longer than {} MiB: what ends beyond is NULL", kLongestCsvRow >> 20));
+  tell(counts.not_text_rows, "holds a field that is no text (UTF-8 without NUL bytes): it is NULL");
 }
 
 RowReport report(DuckdbConnection& connection, const Table& table,
@@ -192,8 +195,7 @@ RowReport report(DuckdbConnection& connection, const Table& table,
                                     : "holds a line break: was a quote left open?"});
     }
   }
-  const std::int64_t broken = broken_lines(connection, table, path);
-  if (broken > 0) found.problems.push_back({"", broken, "cannot be read: left out of queries"});
+  if (table.format == SourceFormat::csv) report_reading(connection.csv_reads().counts(path), found);
   return found;
 }
 

@@ -1,11 +1,10 @@
 #include "engine/source.hpp"
 
-#include <shoal/base/file.hpp>
+#include "engine/csv_rows.hpp"
+
 #include <shoal/sql/printer.hpp>
 
 #include <fmt/format.h>
-
-#include <utility>
 
 namespace shoal::engine {
 
@@ -70,31 +69,18 @@ ColumnType policy_type(const std::string& type) {
 
 namespace {
 
-// A header longer than this is none.
-constexpr std::size_t kMaxHeaderBytes = 1 << 20;
-
-// A buffer holds the four longest lines that are read, and no more: each file takes one, however
-// small it is, and a join reads several.
-std::string csv_options(const catalog::CsvFormat& format) {
-  const std::string quote = quoted(std::string(1, format.quote));
-  return fmt::format(
-      "delim = {}, quote = {}, escape = {}, auto_detect = false, strict_mode = false, null_padding "
-      "= true, "
-      "ignore_errors = true, max_line_size = 16777216, buffer_size = 67108864, store_rejects = "
-      "false, nullstr = ''",
-      quoted(std::string(1, format.delimiter)), quote, quote);
-}
+// Most headers fit, and little of the rows is read with them.
+constexpr std::size_t kHeaderBytes = 1 << 12;
 
 }  // namespace
 
 std::string csv_source(const std::filesystem::path& path, const catalog::CsvFormat& format,
-                       const std::vector<std::string>& columns) {
-  std::string types;
-  for (const std::string& column : columns) {
-    types += fmt::format("{}{}: 'VARCHAR'", types.empty() ? "" : ", ", quoted(column));
-  }
-  return fmt::format("read_csv({}, header = true, columns = {{{}}}, {})", quoted(path.string()),
-                     types, csv_options(format));
+                       const std::vector<std::string>& columns, const CsvSourceOptions& options) {
+  std::string names;
+  for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + quoted(column);
+  return fmt::format("shoal_csv({}, {}, {}, {}, [{}], {})", quoted(path.string()),
+                     quoted(std::string(1, format.delimiter)), quoted(std::string(1, format.quote)),
+                     options.has_header, names, options.row_numbers);
 }
 
 std::string parquet_source(const std::filesystem::path& path) {
@@ -103,33 +89,11 @@ std::string parquet_source(const std::filesystem::path& path) {
 
 std::vector<std::string> read_csv_header(const std::filesystem::path& path,
                                          const catalog::CsvFormat& format) {
-  std::string head = read_file_head(path, kMaxHeaderBytes);
-  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);
-  std::vector<std::string> names;
-  std::string field;
-  bool quoted_field = false;
-  for (std::size_t at = 0; at < head.size(); ++at) {
-    const char c = head[at];
-    if (quoted_field) {
-      if (c != format.quote) {
-        field += c;
-      } else if (at + 1 < head.size() && head[at + 1] == format.quote) {
-        field += head[++at];
-      } else {
-        quoted_field = false;
-      }
-    } else if (c == format.quote && field.empty()) {
-      quoted_field = true;
-    } else if (c == format.delimiter) {
-      names.push_back(std::exchange(field, {}));
-    } else if (c == '\n' || c == '\r') {
-      break;
-    } else {
-      field += c;
-    }
-  }
-  if (!field.empty() || !names.empty()) names.push_back(field);
-  return names;
+  const FileBytes file(path);
+  CsvSplitter splitter(file, {format.delimiter, format.quote, true, 0}, kHeaderBytes);
+  CsvBlock block;
+  splitter.next(block);
+  return splitter.header();
 }
 
 }  // namespace shoal::engine

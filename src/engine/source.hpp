@@ -23,14 +23,20 @@ std::string converted_field(const catalog::Column& column, bool tells_people_apa
 // The policy's type for a type of the engine.
 catalog::ColumnType policy_type(const std::string& engine_type);
 
-// read_csv(...) over named columns, every field as text, broken lines dropped: no field can fail.
+struct CsvSourceOptions {
+  bool has_header = true;    // a first line that holds no data
+  bool row_numbers = false;  // a last column, shoal_row: the row's number in the file, from 0
+};
+
+// shoal_csv(...) over named columns, every field as text: nothing in the file can fail, and no row
+// changes another one (csv_rows.hpp).
 std::string csv_source(const std::filesystem::path& path, const catalog::CsvFormat& format,
-                       const std::vector<std::string>& columns);
+                       const std::vector<std::string>& columns,
+                       const CsvSourceOptions& options = {});
 
 std::string parquet_source(const std::filesystem::path& path);
 
-// The fields of a CSV file's first line: names, not data. Empty if the file has no line. The
-// engine's own reader would look at rows to count columns.
+// The fields of a CSV file's first row: names, not data. Empty if the file has no row.
 std::vector<std::string> read_csv_header(const std::filesystem::path& path,
                                          const catalog::CsvFormat& format);
 

@@ -98,6 +98,10 @@ TEST(Text, Utf8) {
   EXPECT_FALSE(is_utf8("\xFF", false));
   EXPECT_FALSE(is_utf8("\xC3", false));
   EXPECT_TRUE(is_utf8("a\xC3", true));
+  // Surrogates, longer than needed, beyond the last code point.
+  for (const char* odd : {"\xED\xA0\x80", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80"})
+    EXPECT_FALSE(is_utf8(odd, false));
+  EXPECT_TRUE(is_utf8("\xED\x9F\xBF\xEE\x80\x80\xF4\x8F\xBF\xBF", false));
   EXPECT_EQ(printable("a\nb\x1B[31m", 100), "a b [31m");
 }
 

@@ -124,13 +124,21 @@ CsvCounts& CsvCounts::operator+=(const CsvCounts& other) {
   return *this;
 }
 
-FileBytes::FileBytes(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0 && errno == ENOENT) {
-    throw Error(ErrorCode::not_found,
-                fmt::format("there is no file {}; check the name", path.string()));
-  }
-  if (descriptor_ < 0) cannot_read(errno);
+namespace {
+
+int open_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return descriptor;
+  if (errno != ENOENT) cannot_read(errno);
+  throw Error(ErrorCode::not_found,
+              fmt::format("there is no file {}; check the name", path.string()));
+}
+
+}  // namespace
+
+FileBytes::FileBytes(const std::filesystem::path& path) : FileBytes(open_file(path)) {}
+
+FileBytes::FileBytes(int descriptor) : descriptor_(descriptor) {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {
     const int error = errno;
@@ -321,12 +329,14 @@ bool CsvSplitter::far_row(CsvBlock& block, Line& line) {
 }
 
 void CsvSplitter::take(CsvBlock& block, const Line& line) {
+  const std::uint64_t number =
+      std::exchange(line_, line_ + 1 + static_cast<std::uint64_t>(line.breaks));
   if (line.size == 0) {
     ++counts_.blank_lines;
     return;
   }
   const CsvBlock::Row row{
-      static_cast<std::uint32_t>(line.begin - block.bytes.data()),
+      number, static_cast<std::uint32_t>(line.begin - block.bytes.data()),
       static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size, longest_row_)), line.quotes,
       line.size > longest_row_};
   if (header_pending_) {
@@ -406,6 +416,14 @@ bool CsvFields::next(CsvField& field) {
   field.lost = cut_ && found == end_;
   at_ = found == end_ ? nullptr : found + 1;
   return true;
+}
+
+std::vector<std::string> read_csv_names(const ByteSource& source, const CsvShape& shape) {
+  // Most headers fit, and little of the rows is read with them.
+  CsvSplitter splitter(source, {shape.delimiter, shape.quote, true, 0}, std::size_t{1} << 12);
+  CsvBlock block;
+  splitter.next(block);
+  return splitter.header();
 }
 
 void undouble(std::string_view field, char quote, std::string& text) {

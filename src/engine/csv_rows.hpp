@@ -68,6 +68,8 @@ class FileBytes : public ByteSource {
  public:
   // Throws not_found, io.
   explicit FileBytes(const std::filesystem::path& path);
+  // Closes it in the end.
+  explicit FileBytes(int descriptor);
   ~FileBytes() override;
   std::size_t read(std::uint64_t offset, std::span<char> into) const override;
   std::uint64_t size() const override { return size_; }
@@ -90,6 +92,7 @@ class TextBytes : public ByteSource {
 // Whole rows, without their line ends.
 struct CsvBlock {
   struct Row {
+    std::uint64_t line;  // of the file, from 1: its first
     std::uint32_t begin;
     std::uint32_t size;
     bool quotes;  // holds one
@@ -141,6 +144,7 @@ class CsvSplitter {
   std::size_t filled_ = 0;    // bytes of the block that came from the file
   std::uint64_t offset_ = 0;  // in the file, of the block's first byte
   bool ended_ = false;        // the block reaches the end of the file
+  std::uint64_t line_ = 1;     // of the file, where the next row starts
   bool header_pending_;
   std::vector<std::string> header_;
   CsvCounts counts_;
@@ -176,6 +180,9 @@ class CsvFields {
   bool quotes_;
   bool cut_;
 };
+
+// The fields of the header. Empty if there is no row. Throws io.
+std::vector<std::string> read_csv_names(const ByteSource& source, const CsvShape& shape);
 
 // The text of a field with doubled quotes, into `text`.
 void undouble(std::string_view field, char quote, std::string& text);

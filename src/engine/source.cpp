@@ -67,13 +67,6 @@ ColumnType policy_type(const std::string& type) {
   return ColumnType::other;
 }
 
-namespace {
-
-// Most headers fit, and little of the rows is read with them.
-constexpr std::size_t kHeaderBytes = 1 << 12;
-
-}  // namespace
-
 std::string csv_source(const std::filesystem::path& path, const catalog::CsvFormat& format,
                        const std::vector<std::string>& columns, const CsvSourceOptions& options) {
   std::string names;
@@ -89,11 +82,7 @@ std::string parquet_source(const std::filesystem::path& path) {
 
 std::vector<std::string> read_csv_header(const std::filesystem::path& path,
                                          const catalog::CsvFormat& format) {
-  const FileBytes file(path);
-  CsvSplitter splitter(file, {format.delimiter, format.quote, true, 0}, kHeaderBytes);
-  CsvBlock block;
-  splitter.next(block);
-  return splitter.header();
+  return read_csv_names(FileBytes(path), {format.delimiter, format.quote, true, 0});
 }
 
 }  // namespace shoal::engine

@@ -255,5 +255,39 @@ TEST(CsvRows, ABrokenLineChangesItselfAlone) {
   }
 }
 
+// How often the splitter reads bytes of a source.
+class CountedBytes : public TextBytes {
+ public:
+  using TextBytes::TextBytes;
+  std::size_t read(std::uint64_t offset, std::span<char> into) const override {
+    const std::size_t count = TextBytes::read(offset, into);
+    bytes_ += count;
+    return count;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  mutable std::size_t bytes_ = 0;
+};
+
+// Every line opens a quote that the next one does not close: looking ahead from each to the end of
+// the file would read it as often as it has lines.
+TEST(CsvRows, OpenQuotesAreLookedForInLinearTime) {
+  const std::string lines[] = {"1,\"x\n", "\",\"\n", "\"\"\",\"\n", "a,\",\"\",\"\n", "\"a,b\n"};
+  for (const std::string& line : lines) {
+    for (const std::size_t between : {std::size_t{0}, std::size_t{3000}}) {
+      std::string text = "a,b,c\n";
+      while (text.size() < 4'000'000)
+        text += line + std::string(between, 'x') + (between > 0 ? "\n" : "");
+      const CsvShape shape{',', '"', true, 3};
+      const CountedBytes source(text);
+      CsvSplitter splitter(source, shape, 1000, 100);
+      for (CsvBlock block; splitter.next(block);) {
+      }
+      EXPECT_LT(source.bytes(), 4 * text.size()) << line << between;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shoal::engine

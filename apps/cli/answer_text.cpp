@@ -1,7 +1,7 @@
 #include "answer_text.hpp"
 
 #include "bars.hpp"
-#include "csv.hpp"
+#include "row_file.hpp"
 #include "found_text.hpp"
 #include "table.hpp"
 

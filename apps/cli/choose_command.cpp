@@ -2,8 +2,8 @@
 // what was spent is printed, and to be counted by whoever asked. Scores are secret: they are never
 // printed, and errors name lines, not what is on them.
 #include "commands.hpp"
-#include "csv.hpp"
 #include "decimal.hpp"
+#include "row_file.hpp"
 #include "streams.hpp"
 #include "table.hpp"
 
@@ -121,7 +121,7 @@ struct Columns {
   std::size_t candidate = 0, score = 1, all = 2;
 };
 
-std::size_t column_of(std::span<const std::string_view> header, const std::string& name,
+std::size_t column_of(std::span<const std::string> header, const std::string& name,
                       std::size_t otherwise, const char* option) {
   if (name.empty()) return otherwise;
   const auto found = std::find(header.begin(), header.end(), name);
@@ -130,12 +130,12 @@ std::size_t column_of(std::span<const std::string_view> header, const std::strin
               fmt::format("the header has no column {}; correct {}", printable(name, 40), option));
 }
 
-Columns read_header(CsvReader& csv, const ChooseArguments& arguments) {
-  if (!csv.next()) {
+Columns read_header(const RowFile& rows, const ChooseArguments& arguments) {
+  const std::vector<std::string>& header = rows.header();
+  if (header.empty()) {
     throw Error(ErrorCode::parse_error,
                 "the file is empty; it needs a header line such as candidate,score");
   }
-  const std::span<const std::string_view> header = csv.fields();
   Columns columns{column_of(header, arguments.candidate_column, 0, "--candidate-column"),
                   column_of(header, arguments.score_column, 1, "--score-column"), header.size()};
   if (columns.score >= header.size()) {
@@ -193,34 +193,33 @@ struct Chosen {
 };
 
 Chosen choose(const ChooseArguments& arguments, const Choice& choice) {
-  LineReader lines(arguments.input, "candidates", Printing::at_the_end);
-  CsvReader csv(lines);
-  const Columns columns = read_header(csv, arguments);
+  RowFile rows(arguments.input, "candidates");
+  const Columns columns = read_header(rows, arguments);
   random::SecureSource bits;
   mechanism::Selector selector = make_selector(choice.spec, bits);
   Names names;
   const auto wanted = static_cast<std::size_t>(arguments.top);
-  while (csv.next()) {
-    const std::span<const std::string_view> fields = csv.fields();
+  while (rows.next()) {
+    const std::span<const std::string_view> fields = rows.fields();
     if (fields.size() != columns.all) {
       throw Error(ErrorCode::parse_error,
                   fmt::format("{} does not have the {} fields of the header; correct it",
-                              lines.place(csv.line()), columns.all));
+                              rows.place(), columns.all));
     }
     const std::string_view name = fields[columns.candidate];
     if (name.empty()) {
       throw Error(ErrorCode::parse_error,
-                  fmt::format("{} has no candidate's name; give it one", lines.place(csv.line())));
+                  fmt::format("{} has no candidate's name; give it one", rows.place()));
     }
     names.add(selector.offered(), name);
     const DecimalOrFault score = read_decimal(fields[columns.score]);
     if (!score.value || score.value->decimals > choice.places) {
-      refuse_score(score, choice.places, lines.place(csv.line()));
+      refuse_score(score, choice.places, rows.place());
     }
     selector.offer(score.value->steps(choice.places));
     if (names.is_full(wanted)) names.keep(selector.result());
   }
-  lines.finish();
+  rows.finish();
   if (selector.offered() < wanted) {
     refuse(
         fmt::format("the file has {} candidates and {} shall be chosen; add lines below the "

@@ -1,9 +1,9 @@
 // shoal train, shoal predict and shoal evaluate.
 #include "commands.hpp"
-#include "csv.hpp"
 #include "model_rows.hpp"
 #include "new_file.hpp"
 #include "progress.hpp"
+#include "row_file.hpp"
 #include "streams.hpp"
 
 #include <shoal/base/error.hpp>
@@ -35,18 +35,17 @@ void check_model_file(const std::string& output) {
 
 // Weights of candidates, one a line, separated by commas.
 void read_candidates(const std::string& path, session::TrainOptions& options) {
-  LineReader lines(path, "candidates", Printing::at_the_end);
-  CsvReader csv(lines);
+  RowFile rows(path, "candidates", engine::FirstRow::data);
   std::size_t line = 0;
-  while (csv.next()) {
+  while (rows.next()) {
     ++line;
-    if (line == 1) options.candidate_width = csv.fields().size();
-    if (csv.fields().size() != options.candidate_width) {
+    if (line == 1) options.candidate_width = rows.fields().size();
+    if (rows.fields().size() != options.candidate_width) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("candidate {} of {} has {} numbers, the first has {}", line,
-                              printable(path, 200), csv.fields().size(), options.candidate_width));
+                              printable(path, 200), rows.fields().size(), options.candidate_width));
     }
-    for (const auto& field : csv.fields()) {
+    for (const auto& field : rows.fields()) {
       const std::string text(field);
       char* end = nullptr;
       options.candidates.push_back(std::strtod(text.c_str(), &end));

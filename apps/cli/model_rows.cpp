@@ -13,12 +13,12 @@ namespace shoal::cli {
 learn::Model load_model(const std::string& path) { return learn::model_from_json(read_file(path)); }
 
 RecordReader::RecordReader(const std::string& path, std::vector<data::ColumnRequest> requests)
-    : lines_(path, "rows", Printing::at_the_end), csv_(lines_), requests_(std::move(requests)) {
-  if (!csv_.next())
+    : rows_(path, "rows"), requests_(std::move(requests)) {
+  const std::vector<std::string>& header = rows_.header();
+  if (header.empty())
     throw Error(ErrorCode::invalid_argument, "the file is empty; it needs a header line");
   std::unordered_map<std::string, std::size_t> at;
-  for (std::size_t i = 0; i < csv_.fields().size(); ++i)
-    at.emplace(std::string(csv_.fields()[i]), i);
+  for (std::size_t i = 0; i < header.size(); ++i) at.emplace(header[i], i);
   for (const data::ColumnRequest& request : requests_) {
     const auto found = at.find(request.column);
     if (found == at.end()) {
@@ -35,11 +35,11 @@ RecordReader::RecordReader(const std::string& path, std::vector<data::ColumnRequ
 }
 
 bool RecordReader::next() {
-  if (!csv_.next()) return false;
+  if (!rows_.next()) return false;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     cells_[i] = {};
-    if (places_[i] >= csv_.fields().size()) continue;
-    const std::string text(csv_.fields()[places_[i]]);
+    if (places_[i] >= rows_.fields().size()) continue;
+    const std::string text(rows_.fields()[places_[i]]);
     if (requests_[i].categories.empty()) {
       char* end = nullptr;
       const double number = std::strtod(text.c_str(), &end);

@@ -1,8 +1,7 @@
 // Rows of a CSV file as a model wants them.
 #pragma once
 
-#include "csv.hpp"
-#include "streams.hpp"
+#include "row_file.hpp"
 
 #include <shoal/learn/model.hpp>
 
@@ -27,8 +26,7 @@ class RecordReader {
   std::span<const data::Cell> cells() const { return cells_; }
 
  private:
-  LineReader lines_;
-  CsvReader csv_;
+  RowFile rows_;
   std::vector<data::ColumnRequest> requests_;
   std::vector<std::size_t> places_;
   std::vector<std::unordered_map<std::string, std::int32_t>> codes_;

@@ -1,8 +1,7 @@
 #include "row_values.hpp"
 
-#include "csv.hpp"
 #include "model_rows.hpp"
-#include "streams.hpp"
+#include "row_file.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -23,13 +22,12 @@ namespace {
 
 // One column of the asker's file; an empty name is the last.
 std::vector<std::string> read_column(const std::string& path, const std::string& name) {
-  LineReader lines(path, "rows", Printing::at_the_end);
-  CsvReader csv(lines);
-  if (!csv.next()) {
+  RowFile rows(path, "rows");
+  const std::vector<std::string>& header = rows.header();
+  if (header.empty()) {
     throw Error(ErrorCode::parse_error,
                 fmt::format("{} is empty; it needs a header line", printable(path, 200)));
   }
-  const std::vector<std::string> header(csv.fields().begin(), csv.fields().end());
   const auto found =
       name.empty() ? header.end() - 1 : std::find(header.begin(), header.end(), name);
   if (found == header.end()) {
@@ -38,15 +36,15 @@ std::vector<std::string> read_column(const std::string& path, const std::string&
                             printable(name, 40), join_names(header)));
   }
   std::vector<std::string> column;
-  while (csv.next()) {
-    if (csv.fields().size() != header.size()) {
+  while (rows.next()) {
+    if (rows.fields().size() != header.size()) {
       throw Error(ErrorCode::parse_error,
                   fmt::format("{} does not have the {} fields of the header; correct it",
-                              lines.place(csv.line()), header.size()));
+                              rows.place(), header.size()));
     }
-    column.emplace_back(csv.fields()[static_cast<std::size_t>(found - header.begin())]);
+    column.emplace_back(rows.fields()[static_cast<std::size_t>(found - header.begin())]);
   }
-  lines.finish();
+  rows.finish();
   return column;
 }
 

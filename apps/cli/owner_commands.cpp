@@ -76,7 +76,35 @@ session::ImportRequest request_of(const ImportArguments& arguments) {
   return request;
 }
 
+// Settles what is not settled, and says of each table whether it was.
+void settle(const std::filesystem::path& policy) {
+  std::string table;
+  std::unique_ptr<Progress> bar;
+  std::int64_t shown = 0;
+  const auto settled = session::settle_data(policy, [&](const std::string& name, double share) {
+    if (name != table || !bar) {
+      bar = std::make_unique<Progress>("settling " + name, kParts, Printing::at_the_end);
+      table = name;
+      shown = 0;
+    }
+    const auto done = static_cast<std::int64_t>(share * kParts);
+    bar->advance(done - shown);
+    shown = done;
+  });
+  bar.reset();
+  for (const session::SettledTable& one : settled) {
+    fmt::print("{}: {}\n", one.table,
+               one.when == engine::Settled::now
+                   ? "settled"
+                   : "settled already; its file has not changed since");
+  }
+}
+
 void run_import(const ImportArguments& arguments) {
+  if (arguments.policy.empty() && arguments.table.empty() && arguments.output.empty() &&
+      !arguments.update_policy) {
+    return settle(request_of(arguments).policy);
+  }
   Progress bar("", kParts, Printing::at_the_end);
   std::int64_t shown = 0;
   const session::ImportRequest request = request_of(arguments);
@@ -146,9 +174,12 @@ void add_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = app.add_subcommand(
       "import",
-      "write a table of a policy as Parquet\n\nConverts every value to the policy's types, orders "
-      "the rows by person, ties the new file to the same budget, and reports what did not fit.\n\n"
-      "Example: shoal import people.csv --policy people.toml --update-policy");
+      "read changed data anew, or write a table as Parquet\n\nWith a policy alone: settles the "
+      "rows "
+      "of every file that has changed or was never settled, so that questions can be asked again. "
+      "The budget goes on.\n\nWith --output or --update-policy, or a data file: writes a table "
+      "under a name of its own, in the policy's types, ordered by person, and ties the new file to "
+      "the same budget.\n\nExample: shoal import people.toml");
   command
       ->add_option("file", arguments->file,
                    "the data file of a table of the policy; or the policy file, without --policy")

@@ -5,8 +5,10 @@
 #include "engine/failure.hpp"
 #include "engine/grouped_rows.hpp"
 #include "engine/number_function.hpp"
+#include "engine/settled_rows.hpp"
 #include "engine/source.hpp"
 #include "engine/table_rows.hpp"
+#include "engine/table_view.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
@@ -23,14 +25,13 @@
 
 namespace shoal::engine {
 
-using catalog::Column;
 using catalog::ColumnType;
-using catalog::SourceFormat;
 
 struct DuckdbEngine::State {
   catalog::Policy policy;
   catalog::Table table;  // the first, whose rows table_rows() reads
   Resources resources;
+  std::vector<OpenRows> rows;  // of each table; the connection reads them
   DuckdbConnection connection;
   ChunkFeed feed;
   std::vector<std::string> column_order = {};  // of that table's file
@@ -38,98 +39,18 @@ struct DuckdbEngine::State {
 
 namespace {
 
-struct FileColumn {
-  std::string name;
-  std::string type;
-};
-
-[[noreturn]] void schema_differs(const catalog::Table& table, const std::string& how) {
-  throw Error(
-      ErrorCode::conflict,
-      fmt::format(
-          "the file of table {} does not have the policy's schema: {}; run shoal init again and "
-          "compare",
-          table.name, how));
-}
-
-// Attaching reads the file's schema alone. What fails here is about the file, not about a row.
+// Attaching reads the schema of the settled rows alone. What fails here is about the file, not
+// about a row.
 template <typename Action>
 auto attach_step(const catalog::Table& table, Action&& action) {
   try {
     return action();
   } catch (const DuckdbFailure&) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format(
-            "the file of table {} ({}) cannot be read as {}; check that it is whole, or run shoal "
-            "init again",
-            table.name, table.source.string(),
-            table.format == SourceFormat::csv ? "CSV" : "Parquet"));
+    throw Error(ErrorCode::unavailable,
+                fmt::format("the settled rows of table {} cannot be read; check the disk, then let "
+                            "the owner run shoal import POLICY",
+                            table.name));
   }
-}
-
-std::vector<FileColumn> file_columns(DuckdbConnection& connection, const catalog::Table& table,
-                                     const std::filesystem::path& path) {
-  std::vector<FileColumn> columns;
-  if (table.format == SourceFormat::csv) {
-    for (const std::string& name : read_csv_header(path, table.csv))
-      columns.push_back({name, "VARCHAR"});
-    if (columns.empty()) schema_differs(table, "it has no header line");
-    return columns;
-  }
-  for (const auto& row : connection.rows("DESCRIBE SELECT * FROM " + parquet_source(path))) {
-    columns.push_back({row.at(0), row.at(1)});
-  }
-  return columns;
-}
-
-// One column of the view: the policy's type, NULL for what does not convert, NaN as NULL.
-std::string view_column(const Column& column, const FileColumn& in_file, bool tells_people_apart) {
-  const std::string name = identifier(column.name);
-  const std::string type = engine_type(column.type);
-  const bool as_stored = in_file.type == type || (column.type == ColumnType::integer &&
-                                                  policy_type(in_file.type) == ColumnType::integer);
-  const std::string value = as_stored ? name : converted_field(column, tells_people_apart);
-  if (column.type != ColumnType::real) return fmt::format("{} AS {}", value, name);
-  return fmt::format("shoal_number({}) AS {}", value, name);
-}
-
-std::string view_sql(const catalog::Policy& policy, const catalog::Table& table,
-                     const std::filesystem::path& path, const std::vector<FileColumn>& columns) {
-  std::string items;
-  for (const Column& column : table.columns) {
-    if (column.type == ColumnType::other) continue;
-    const auto found = std::find_if(columns.begin(), columns.end(), [&](const FileColumn& in_file) {
-      return in_file.name == column.name;
-    });
-    if (found == columns.end())
-      schema_differs(table, fmt::format("column {} is missing", column.name));
-    if (table.format == SourceFormat::parquet && policy_type(found->type) != column.type) {
-      schema_differs(table,
-                     fmt::format("column {} is {}, the policy says {}", column.name,
-                                 to_string(policy_type(found->type)), to_string(column.type)));
-    }
-    items += (items.empty() ? "" : ", ") +
-             view_column(column, *found, policy.tells_people_apart(table, column.name));
-  }
-  std::vector<std::string> names;
-  names.reserve(columns.size());
-  for (const FileColumn& column : columns) names.push_back(column.name);
-  const std::string source =
-      table.format == SourceFormat::csv ? csv_source(path, table.csv, names) : parquet_source(path);
-  return fmt::format("CREATE VIEW {} AS SELECT {} FROM {}", identifier(table.name), items, source);
-}
-
-std::filesystem::path file_of(const catalog::Policy& policy, const catalog::Table& table) {
-  std::filesystem::path path = policy.resolve(table.source);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    throw Error(
-        ErrorCode::not_found,
-        fmt::format("the file of table {} is not there: {}; correct its source in the policy",
-                    table.name, path.string()));
-  }
-  return path;
 }
 
 void close_outside(DuckdbConnection& connection, const std::vector<std::filesystem::path>& paths,
@@ -144,24 +65,37 @@ void close_outside(DuckdbConnection& connection, const std::vector<std::filesyst
   connection.run("SET lock_configuration = true");
 }
 
-// Makes each table a view of its name and closes everything else. The columns of the first one's
-// file, in their order.
+// Makes each table a view of its name over its settled rows and closes everything else. The columns
+// of the first one's file, in their order.
 std::vector<std::string> attach_tables(DuckdbConnection& connection, const catalog::Policy& policy,
-                                       std::span<const catalog::Table* const> tables) {
+                                       std::span<const catalog::Table* const> tables,
+                                       const std::vector<OpenRows>& rows) {
   register_number_function(connection);
   std::vector<std::filesystem::path> paths;
   std::vector<std::string> order;
-  for (const catalog::Table* table : tables) {
-    paths.push_back(file_of(policy, *table));
-    attach_step(*table, [&] {
-      const auto columns = file_columns(connection, *table, paths.back());
-      connection.run(view_sql(policy, *table, paths.back(), columns));
-      if (table != tables[0]) return;
-      for (const FileColumn& column : columns) order.push_back(column.name);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    paths.push_back(rows[i].file.path());
+    attach_step(*tables[i], [&] {
+      const std::vector<StoredColumn> columns = parquet_columns(connection, paths.back());
+      connection.run(view_sql(policy, *tables[i], rows[i].kind, paths.back(), columns));
+      if (i > 0) return;
+      for (const StoredColumn& column : columns) order.push_back(column.name);
     });
   }
   attach_step(*tables[0], [&] { close_outside(connection, paths, policy.engine); });
   return order;
+}
+
+std::vector<OpenRows> settled_rows(const catalog::Policy& policy,
+                                   std::span<const catalog::Table* const> tables) {
+  std::vector<OpenRows> rows;
+  for (const catalog::Table* table : tables) {
+    FoundRows found = find_rows(policy, *table);
+    if (found.state == RowsState::changed) rows_changed(*table);
+    if (found.state == RowsState::none) rows_not_settled(*table);
+    rows.push_back(*std::move(found.rows));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -171,9 +105,11 @@ DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
   SHOAL_CHECK(!tables.empty());
   DuckdbConnection connection;
   ChunkFeed feed(connection);
-  std::vector<std::string> order = attach_tables(connection, policy, tables);
+  std::vector<OpenRows> rows = settled_rows(policy, tables);
+  std::vector<std::string> order = attach_tables(connection, policy, tables, rows);
   state_ = std::make_unique<State>(State{policy, *tables[0], resources_of(policy.engine),
-                                         std::move(connection), std::move(feed), std::move(order)});
+                                         std::move(rows), std::move(connection), std::move(feed),
+                                         std::move(order)});
 }
 
 DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
@@ -221,7 +157,8 @@ data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerL
               if (request.in_file_order) {
                 // The other connection may hand out rows in any order, which is faster.
                 DuckdbConnection in_order(InsertionOrder::kept);
-                attach_tables(in_order, state_->policy, std::array{&std::as_const(state_->table)});
+                attach_tables(in_order, state_->policy, std::array{&std::as_const(state_->table)},
+                              state_->rows);
                 read_table_rows(in_order, state_->table, request, take);
               } else {
                 read_table_rows(state_->connection, state_->table, request, take);

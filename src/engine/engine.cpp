@@ -1,3 +1,5 @@
+#include "engine/settled_rows.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/engine/engine.hpp>
@@ -15,7 +17,8 @@ bool on_server(const catalog::Table& table) {
 }  // namespace
 
 std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
-                                    std::span<const catalog::Table* const> tables) {
+                                    std::span<const catalog::Table* const> tables,
+                                    const BeforeNamed& before_named) {
   SHOAL_CHECK(!tables.empty());
   for (const catalog::Table* table : tables) {
     if (on_server(*table) == on_server(*tables[0])) continue;
@@ -25,6 +28,7 @@ std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
                             tables[0]->name, table->name));
   }
   if (on_server(*tables[0])) return std::make_unique<PostgresEngine>(policy, tables);
+  for (const catalog::Table* table : tables) settle_automatically(policy, *table, before_named);
   return std::make_unique<DuckdbEngine>(policy, tables);
 }
 

@@ -68,7 +68,7 @@ std::optional<catalog::Bounds> AutomaticPlanner::bounds(const Expression& value,
   Search search;
   search.of = of;
   search.has_unit = from_.unit.has_value();
-  search.clustered = from_.scanned && from_.scanned->clustered;
+  search.clustered = from_.scanned && from_.scanned->ordered_by_person();
   search.whole = typed.type.whole;
   search.within = typed.type.bounds;
   search.bins = value_bins(search.whole, search.within);

@@ -78,7 +78,7 @@ class Planner {
     refuse_nothing(wanted);
     refuse_too_much(wanted);
     price(wanted);
-    plan_.clustered = !plan_.totals && from_.scanned && from_.scanned->clustered;
+    plan_.clustered = !plan_.totals && from_.scanned && from_.scanned->ordered_by_person();
     write_rows(grouping, wanted);
     plan_.presentation = make_presentation(query_, grouping, from_.scope, calls_, text_);
     return std::move(plan_);

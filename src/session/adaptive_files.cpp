@@ -1,6 +1,7 @@
 #include "session/answer_clock.hpp"
 #include "session/file_request.hpp"
 #include "session/guarded_state.hpp"
+#include "session/settled_data.hpp"
 
 #include <shoal/adaptive/row_values.hpp>
 #include <shoal/base/error.hpp>
@@ -69,7 +70,7 @@ struct OpenData {
                   "must protect rows under replace_one");
     }
     const std::array tables = {&table};
-    engine = engine::open_engine(policy, tables);
+    engine = open_engine(policy, tables);
   }
 
   AccountPlace place() const { return place_of(session.policy(), std::array{&table}); }

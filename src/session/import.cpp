@@ -1,5 +1,6 @@
 #include "session/account_ledger.hpp"
 #include "session/paths.hpp"
+#include "session/settled_data.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -75,6 +76,16 @@ std::string redirected(const fs::path& policy_path, const catalog::Policy& polic
   return text;
 }
 
+// A policy that names the copy can be asked at once.
+void settle_copy(catalog::Policy policy, const catalog::Table& table, const ImportResult& result) {
+  for (catalog::Table& one : policy.tables) {
+    if (one.name != table.name) continue;
+    one.source = result.source;
+    one.format = catalog::SourceFormat::parquet;
+    engine::settle_rows(policy, one, mark_copies(policy));
+  }
+}
+
 }  // namespace
 
 ImportResult import_table(const ImportRequest& request, const engine::Progress& progress) {
@@ -106,8 +117,23 @@ ImportResult import_table(const ImportRequest& request, const engine::Progress& 
     };
   }
   result.report = engine::import_rows(policy, table, result.output, progress, naming);
+  settle_copy(policy, table, result);
   if (request.update_policy) write_file_durably(request.policy, text, IfExists::replace);
   return result;
+}
+
+std::vector<SettledTable> settle_data(const fs::path& policy_path, const TableProgress& progress) {
+  const catalog::Policy policy = catalog::load_policy(policy_path);
+  std::vector<SettledTable> settled;
+  for (const catalog::Table& table : policy.tables) {
+    if (table.format == catalog::SourceFormat::postgresql) continue;
+    const engine::Settled when =
+        engine::settle_rows(policy, table, mark_copies(policy), [&](double share) {
+          if (progress) progress(table.name, share);
+        });
+    settled.push_back({table.name, when});
+  }
+  return settled;
 }
 
 }  // namespace shoal::session

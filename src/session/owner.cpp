@@ -1,5 +1,6 @@
 #include "session/account_ledger.hpp"
 #include "session/paths.hpp"
+#include "session/settled_data.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
@@ -246,9 +247,13 @@ InitResult init_policy(const InitRequest& request) {
     }
   }
   const std::string text = catalog::draft_policy(policy);
-  catalog::parse_policy(text, policy.folder);  // what is written must read back
+  const catalog::Policy written = catalog::parse_policy(text, policy.folder);
   mark_files(policy, request, existing, ledger);
   write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
+  if (request.check) {
+    for (const catalog::Table& table : written.tables)
+      engine::settle_rows(written, table, mark_copies(written));
+  }
   for (std::string& hint : hints_for(policy)) result.hints.push_back(std::move(hint));
   return result;
 }

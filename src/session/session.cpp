@@ -4,6 +4,7 @@
 #include "session/question.hpp"
 #include "session/request_identity.hpp"
 #include "session/search.hpp"
+#include "session/settled_data.hpp"
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
@@ -256,7 +257,7 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
   if (const auto known = repeated(clock, request)) return known_answer(*known);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
-  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
+  const std::unique_ptr<engine::Engine> engine = open_engine(policy_, tables);
   const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, *engine);
   // Which groups of a person count where there are too many: independent of the data, and new for
   // each question, so that nobody can aim at it.

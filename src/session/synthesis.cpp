@@ -2,6 +2,7 @@
 #include "session/answer_clock.hpp"
 #include "session/paid_flow.hpp"
 #include "session/request_identity.hpp"
+#include "session/settled_data.hpp"
 #include "session/synthesis_json.hpp"
 
 #include <shoal/base/digest.hpp>
@@ -111,16 +112,15 @@ class Run {
     options.threads = threads;
     options.progress = progress_;
     if (plan_.check_share > 0) {
-      curator.prepay_distances(static_cast<std::int64_t>(plan_.workload.size()),
-                               plan_.check_sigma);
+      curator.prepay_distances(static_cast<std::int64_t>(plan_.workload.size()), plan_.check_sigma);
     }
     synth::Synthesis result = plan_.method == SynthesisMethod::mst ? synth::mst(curator, options)
                               : plan_.method == SynthesisMethod::aim
                                   ? synth::aim(curator, plan_.workload, options)
                                   : synth::graded(curator, plan_.workload, options);
     if (plan_.check_share > 0) {
-      result.errors = synth::measure_errors(curator, result.model, plan_.workload,
-                                            plan_.check_sigma, threads);
+      result.errors =
+          synth::measure_errors(curator, result.model, plan_.workload, plan_.check_sigma, threads);
     }
     return {std::move(result), std::move(curator).finish()};
   }
@@ -210,15 +210,14 @@ SyntheticTable Session::synthesize(SynthesisPlan plan, std::string key,
   return synthesize_at(clock, std::move(plan), std::move(key), progress, bits);
 }
 
-SyntheticTable Session::synthesize_at(const AnswerClock& clock, SynthesisPlan plan,
-                                      std::string key, const synth::Progress& progress,
-                                      random::BitSource& bits) {
+SyntheticTable Session::synthesize_at(const AnswerClock& clock, SynthesisPlan plan, std::string key,
+                                      const synth::Progress& progress, random::BitSource& bits) {
   ledger::Request request = request_of(
       identity_of(plan, policy_), std::move(key),
       fmt::format("synthesize {} with {}", printable(plan.table, 200), to_string(plan.method)),
       plan.event);
   const std::array tables = {policy_.find_table(plan.table, true)};
-  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
+  const std::unique_ptr<engine::Engine> engine = open_engine(policy_, tables);
   engine::CodeRequest codes{
       plan.domain,
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",

@@ -2,6 +2,7 @@
 #include "session/answer_clock.hpp"
 #include "session/paid_flow.hpp"
 #include "session/request_identity.hpp"
+#include "session/settled_data.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/owner_log.hpp>
@@ -117,7 +118,7 @@ learn::Model Session::train_at(const AnswerClock& clock, const TrainingPlan& pla
       plan.event);
   if (const auto known = repeated(clock, request)) return stored_model(*known);
   const std::array tables = {policy_.find_table(plan.table, true)};
-  const std::unique_ptr<engine::Engine> engine = engine::open_engine(policy_, tables);
+  const std::unique_ptr<engine::Engine> engine = open_engine(policy_, tables);
   const engine::RowRequest rows{
       learn::column_requests(plan.pipeline, plan.target),
       policy_.unit == catalog::PrivacyUnit::person ? tables[0]->person_column : "",

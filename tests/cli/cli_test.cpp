@@ -373,6 +373,20 @@ TEST_F(CommandLine, ImportsTheFileOfATable) {
   EXPECT_EQ(shoal({"query", "people.toml", kCount, "--epsilon", "0.1"}).status, 0);
 }
 
+TEST_F(CommandLine, ImportSettlesChangedDataAnew) {
+  const std::vector<std::string> question = {"query", "people.toml", kCount, "--epsilon", "0.1"};
+  EXPECT_EQ(shoal(question).status, 0);
+  write("people.csv", read_file(folder_ / "people.csv") + "1\n");
+  const Outcome refused = shoal(question);
+  EXPECT_EQ(refused.status, error_door(ErrorCode::conflict).exit_status);
+  EXPECT_NE(refused.errors.find("must run shoal import POLICY"), std::string::npos)
+      << refused.errors;
+  EXPECT_EQ(shoal({"import", "people.toml"}).output, "people: settled\n");
+  EXPECT_EQ(shoal({"import", "people.toml"}).output,
+            "people: settled already; its file has not changed since\n");
+  EXPECT_EQ(shoal(question).status, 0);
+}
+
 TEST_F(CommandLine, HelpShowsAnExampleForEveryCommand) {
   for (const char* command : {"init", "import", "query", "explain", "budget"}) {
     const Outcome outcome = shoal({command, "--help"});

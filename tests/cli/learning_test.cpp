@@ -209,7 +209,7 @@ TEST_F(Learning, RowsWithoutAFeatureAreTrainedOnLikeAllOthers) {
     std::filesystem::remove(folder_ / "l.db");
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
       if (entry.path().filename().string().starts_with("people.csv."))
-        std::filesystem::remove(entry);
+        std::filesystem::remove_all(entry);
     write("people.csv", rows + more);
     for (const char* options :
          {"--target rich --delta 0", "--target rich --delta 1e-8 --radius 3 --l1 0.1",

@@ -32,6 +32,7 @@ struct Column {
   bool nulls = true;      // false: a NULL counts as the middle of the bounds
   bool queryable = true;  // false: no query may name it
   bool unique = false;    // in a public table: no two rows share a value
+  bool trim = false;      // of a text column of a CSV file: blanks at either end are dropped
 
   bool operator==(const Column&) const = default;
 };
@@ -42,6 +43,7 @@ enum class SourceFormat { csv, parquet, postgresql };
 struct CsvFormat {
   char delimiter = ',';
   char quote = '"';
+  std::vector<std::string> header = {};  // the columns' names, if the file has no line of them
   bool operator==(const CsvFormat&) const = default;
 };
 
@@ -68,6 +70,10 @@ struct Table {
   std::vector<Column> columns;
 
   const Column* find_column(std::string_view name, bool exact) const;
+  // Whether questions get the rows ordered by person: settling orders those of a CSV file.
+  bool ordered_by_person() const {
+    return clustered || (format == SourceFormat::csv && !person_column.empty());
+  }
 };
 
 // The engine's resources are the owner's to set: an asker who chose the memory could make a

@@ -1,8 +1,8 @@
 // The DuckDB engine: exact, bounded integer sums from CSV and Parquet files. It knows no noise.
 //
-// The database is opened with external access limited to the table's own file and its configuration
-// locked once the data is attached. No value in a row can make a query fail: fields that do not
-// parse, NaN and broken lines follow the public rules of docs/reference/values.md.
+// It reads the settled rows of a file (settle.hpp), which no value in a row can make fail. The
+// database is opened with external access limited to those and its configuration locked once the
+// data is attached.
 #pragma once
 
 #include <shoal/base/owner_log.hpp>
@@ -25,8 +25,8 @@ namespace shoal::engine {
 
 class DuckdbEngine final : public Engine {
  public:
-  // Attaches one table. Compares the file's schema, which is public, with the policy's; reads no
-  // row. Throws not_found, conflict (the schema differs) or unavailable.
+  // Attaches the settled rows of one table and reads none. Throws not_found, conflict (the file
+  // changed since) or unavailable (it was never settled).
   DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table);
   // Attaches several, each under its policy name, and nothing else.
   DuckdbEngine(const catalog::Policy& policy, std::span<const catalog::Table* const> tables);

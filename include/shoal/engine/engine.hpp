@@ -12,6 +12,7 @@
 #include <shoal/engine/code_request.hpp>
 #include <shoal/engine/grouped_request.hpp>
 #include <shoal/engine/row_request.hpp>
+#include <shoal/engine/settle.hpp>
 #include <shoal/sql/query.hpp>
 
 #include <cstdint>
@@ -68,9 +69,10 @@ class Engine {
 };
 
 // The engine that the tables' format asks for, with the tables attached: their schemas are looked
-// at, none of their rows. Throws unsupported if the tables are in different places, and what the
-// engine's constructor throws.
+// at, none of their rows, unless a CSV file was never settled (settle.hpp) and is now. Throws
+// unsupported if the tables are in different places, and what the engine's constructor throws.
 std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
-                                    std::span<const catalog::Table* const> tables);
+                                    std::span<const catalog::Table* const> tables,
+                                    const BeforeNamed& before_named);
 
 }  // namespace shoal::engine

@@ -1,11 +1,14 @@
-// Importing rows in a form that questions read fast: Parquet in the policy's types, ordered by
-// person.
+// The owner's say over the rows: settling them anew when the data has changed, and writing them in
+// a form that questions read fast under a name of their own.
 #pragma once
 
 #include <shoal/engine/inspect.hpp>
+#include <shoal/engine/settle.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace shoal::session {
 
@@ -27,5 +30,18 @@ struct ImportResult {
 // Writes a table of a policy as Parquet and ties the new file to the same budget. Throws not_found,
 // invalid_argument, conflict (the output exists), unsupported or io.
 ImportResult import_table(const ImportRequest& request, const engine::Progress& progress = {});
+
+struct SettledTable {
+  std::string table;
+  engine::Settled when = engine::Settled::before;
+};
+
+// Is told the table at hand and how much of it is done.
+using TableProgress = std::function<void(const std::string& table, double share)>;
+
+// Settles the rows of every file of a policy that was never settled or has changed since
+// (engine/settle.hpp). The budget goes on. Throws what engine::settle_rows() throws.
+std::vector<SettledTable> settle_data(const std::filesystem::path& policy,
+                                      const TableProgress& progress = {});
 
 }  // namespace shoal::session

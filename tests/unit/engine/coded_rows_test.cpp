@@ -1,6 +1,7 @@
 // Rows as codes: values by the public rules, one row a unit, and neighbours that stay neighbours
 // under padding and cutting.
 #include "release/marginal_tables_key.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/file.hpp>
@@ -32,7 +33,7 @@ class CodedRowsTest : public testing::Test {
                      {"k", ColumnType::integer, {}, {}},
                      {"b", ColumnType::boolean, {}, {}}};
     policy_.folder = folder_.path();
-    DuckdbEngine engine(policy_, table);
+    DuckdbEngine engine = test::settled_engine(policy_, table);
     const data::CodedTable coded = engine.coded_rows(request, OwnerLog(folder_.path() / "log"));
     data::AttributeSet all;
     for (std::size_t j = 0; j < request.columns.size(); ++j)

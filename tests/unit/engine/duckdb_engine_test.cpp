@@ -1,5 +1,6 @@
 // The engine: exact sums by the public rules, whatever the rows hold; bounded per person; locked.
 #include "support/open_grouped_aggregate.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -98,7 +99,7 @@ class EngineTest : public testing::Test {
 
   Sums ask(const catalog::Table& table, const Asked& asked, int threads = 1) {
     policy_.engine.threads = threads;
-    DuckdbEngine engine(policy_, table);
+    DuckdbEngine engine = test::settled_engine(policy_, table);
     return ask(engine, table, asked);
   }
 
@@ -298,7 +299,7 @@ class Neighbours : public EngineTest {
 };
 
 TEST_F(Neighbours, NeverDifferByMoreThanStated) {
-  DuckdbEngine engine(policy_, table_);
+  DuckdbEngine engine = test::settled_engine(policy_, table_);
   const std::vector<Statistic> statistics{rows(),
                                           values("r"),
                                           sum("i", {-20, 100}),
@@ -417,7 +418,7 @@ TEST_F(EngineTest, ImportOrdersByPersonAndTellsHowFarItIs) {
   request.statistics = {rows()};
   request.rows_per_group = 1'000;
   request.clustered = true;
-  DuckdbEngine engine(policy_, table);
+  DuckdbEngine engine = test::settled_engine(policy_, table);
   const auto groups =
       engine.aggregate_rows("SELECT p AS u FROM t", request, OwnerLog(folder_.path() / "log"));
   const test::OpenGroups open = test::open(groups.at(0));
@@ -438,7 +439,7 @@ TEST_F(EngineTest, SeveralTablesAreOpenAndNothingElse) {
   visits.columns = {column("p", ColumnType::integer), column("cost", ColumnType::real)};
   write_file_durably(folder_.path() / "closed.csv", "x\n1\n", IfExists::replace);
   const OwnerLog log(folder_.path() / "log");
-  DuckdbEngine engine(policy_, std::array{&people, &std::as_const(visits)});
+  DuckdbEngine engine = test::settled_engine(policy_, std::array{&people, &std::as_const(visits)});
   GroupedRequest request;
   request.has_unit = true;
   request.keys = {KeyType::text};
@@ -471,7 +472,7 @@ TEST_F(EngineTest, SeveralTablesAreOpenAndNothingElse) {
 TEST_F(EngineTest, ARowThatFailsSaysNothingInGroupsEither) {
   const auto table = write("x\n1\nsecret-7\n", {column("x", ColumnType::text)});
   const OwnerLog log(folder_.path() / "log");
-  DuckdbEngine engine(policy_, table);
+  DuckdbEngine engine = test::settled_engine(policy_, table);
   GroupedRequest request;
   request.has_unit = true;
   request.sets = {{{}, 1}};
@@ -490,7 +491,7 @@ TEST_F(EngineTest, ARowThatFailsSaysNothingInGroupsEither) {
 TEST_F(EngineTest, ChecksWhatItIsToldWithoutALookAtRows) {
   const auto table = write("x\n1\nsecret-7\n", {column("x", ColumnType::text)});
   const OwnerLog log(folder_.path() / "log");
-  DuckdbEngine engine(policy_, table);
+  DuckdbEngine engine = test::settled_engine(policy_, table);
   GroupedRequest request;
   request.has_unit = true;
   request.sets = {{{}, 1}};

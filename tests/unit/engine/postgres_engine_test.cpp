@@ -1,6 +1,7 @@
 // Attaching tables of a server, what is refused before anything is spent, and failures that tell
 // nothing.
 #include "engine/bounded_sql.hpp"
+#include "support/settled_engine.hpp"
 #include "unit/engine/postgres_fixture.hpp"
 
 #include <shoal/base/error.hpp>
@@ -327,15 +328,15 @@ TEST_F(PostgresEngineTest, TablesOfOneQuestionAreInOnePlace) {
   file.format = catalog::SourceFormat::csv;
   const std::array both{&on_server, static_cast<const catalog::Table*>(&file)};
   try {
-    open_engine(catalog::Policy{}, both);
+    open_engine(catalog::Policy{}, both, test::no_budget);
     ADD_FAILURE() << "was opened";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);
     EXPECT_NE(std::string(error.what()).find("more_visits"), std::string::npos);
   }
-  EXPECT_NE(
-      dynamic_cast<PostgresEngine*>(open_engine(catalog::Policy{}, std::array{&on_server}).get()),
-      nullptr);
+  EXPECT_NE(dynamic_cast<PostgresEngine*>(
+                open_engine(catalog::Policy{}, std::array{&on_server}, test::no_budget).get()),
+            nullptr);
 }
 
 // The hash key chooses among groups: who reads statements on the server must not find it there.

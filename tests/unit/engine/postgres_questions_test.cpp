@@ -5,6 +5,7 @@
 #include "query/server_fixture.hpp"
 #include "support/open_grouped_aggregate.hpp"
 #include "support/postgres_server.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 #include "unit/engine/planned_request.hpp"
 
@@ -43,7 +44,7 @@ class PostgresQuestions : public testing::Test {
     const plan::Plan plan = plan::make_plan(question, policy, options);
     std::vector<const catalog::Table*> tables;
     for (const std::string& name : plan.tables) tables.push_back(policy.find_table(name, true));
-    const std::unique_ptr<Engine> engine = open_engine(policy, tables);
+    const std::unique_ptr<Engine> engine = open_engine(policy, tables, test::no_budget);
     Answer answer;
     for (const plan::UniqueCheck& check : plan.unique)
       EXPECT_TRUE(engine->is_unique(check.table, check.column));

@@ -1,6 +1,7 @@
 // Rows for learning: values by the public rules, one row a unit.
 #include "support/code_of.hpp"
 #include "support/open_table_rows.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/file.hpp>
@@ -30,7 +31,7 @@ class TableRowsTest : public testing::Test {
                      {"c", ColumnType::text, {}, {}},
                      {"k", ColumnType::integer, {}, {}}};
     policy_.folder = folder_.path();
-    DuckdbEngine engine(policy_, table);
+    DuckdbEngine engine = test::settled_engine(policy_, table);
     return test::open(engine.table_rows(request, OwnerLog(folder_.path() / "log")));
   }
 
@@ -90,9 +91,9 @@ TEST_F(TableRowsTest, TheNumberOfRowsIsToldWhereItIsPublic) {
   policy_.unit = catalog::PrivacyUnit::row;
   const OwnerLog log(folder_.path() / "log");
   policy_.neighbors = Neighbors::replace_one;
-  EXPECT_EQ(DuckdbEngine(policy_, table).row_count(log), 3);
+  EXPECT_EQ(test::settled_engine(policy_, table).row_count(log), 3);
   policy_.neighbors = Neighbors::add_remove;
-  EXPECT_EQ(test::code_of([&] { DuckdbEngine(policy_, table).row_count(log); }),
+  EXPECT_EQ(test::code_of([&] { test::settled_engine(policy_, table).row_count(log); }),
             ErrorCode::unsupported);
 }
 

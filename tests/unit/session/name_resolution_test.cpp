@@ -6,6 +6,7 @@
 #include "support/exact_answer.hpp"
 #include "support/row_fixture.hpp"
 #include "support/seeded_source.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -217,8 +218,8 @@ class NameResolution : public testing::Test {
                                  (folder_ / (table + ".csv")).string()));
     }
     policy_ = catalog::parse_policy(kPolicy, folder_.path().string());
-    engine_.emplace(*policy_,
-                    std::vector<const catalog::Table*>{&policy_->tables[0], &policy_->tables[1]});
+    engine_.emplace(test::settled_engine(
+        *policy_, std::array<const catalog::Table*, 2>{&policy_->tables[0], &policy_->tables[1]}));
   }
 
   std::optional<std::vector<Row>> of_shoal(const std::string& sql) {

@@ -2,6 +2,7 @@
 // type: otherwise a group would be shown as empty that is not.
 #include "session/question.hpp"
 #include "support/open_grouped_aggregate.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -72,7 +73,7 @@ TEST(PublicKeys, AreNamedAsGroupsAre) {
                      IfExists::refuse);
   const catalog::Policy policy = catalog::parse_policy(kPolicy, folder.path().string());
   std::vector<const catalog::Table*> tables = {&policy.tables[0], &policy.tables[1]};
-  engine::DuckdbEngine engine(policy, tables);
+  engine::DuckdbEngine engine = test::settled_engine(policy, tables);
   for (const std::string key : {"h.id", "h.rate", "h.open", "h.built", "h.seen", "h.name",
                                 "h.rate, h.seen", "h.id * 2", "h.rate * 3"}) {
     SCOPED_TRACE(key);

@@ -2,6 +2,7 @@
 // run against the tables, and leaves at most as many rows as there were.
 #include "session/question.hpp"
 #include "support/open_grouped_aggregate.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -69,7 +70,7 @@ class RowJoinTest : public testing::Test {
     }
     std::vector<const catalog::Table*> tables;
     for (const std::string& name : plan->tables) tables.push_back(policy_->find_table(name, true));
-    engine::DuckdbEngine engine(*policy_, tables);
+    engine::DuckdbEngine engine = test::settled_engine(*policy_, tables);
     const auto exact =
         engine.aggregate_groups(engine_request(*plan, {1, 2}), OwnerLog(folder_ / "owner.log"));
     return test::open(exact.at(0)).at({}).sums.at(0);

@@ -8,6 +8,7 @@
 #include "session/question.hpp"
 #include "support/open_grouped_aggregate.hpp"
 #include "support/seeded_source.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -103,7 +104,7 @@ class Hospital {
     write("regions", "region,country\nR0,north\nR1,north\nR2,south\nR3,south\n");
     std::vector<const catalog::Table*> tables;
     for (const catalog::Table& table : policy_.tables) tables.push_back(&table);
-    engine_.emplace(policy_, tables);
+    engine_.emplace(test::settled_engine(policy_, tables));
   }
 
   // `rows` is what visits and beds have of a person.

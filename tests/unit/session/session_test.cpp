@@ -7,6 +7,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
 #include <shoal/catalog/budget_marker.hpp>
+#include <shoal/catalog/rows_manifest.hpp>
 #include <shoal/session/import.hpp>
 #include <shoal/session/owner.hpp>
 #include <shoal/session/session.hpp>
@@ -419,9 +420,37 @@ TEST_F(SessionTest, AnOddRowChangesNoErrorAndNoPrice) {
   std::string text = read_file(folder_ / "people.csv");
   text += "7,not a number\n8,1e999\n9\n10,11,12,13\n\"unclosed,1\n";
   write_file_durably(folder_ / "people.csv", text, IfExists::replace);
+  settle_data(policy_path());
   const Answer after = session.query("SELECT SUM(age) FROM people", epsilon(0.2), "again");
   EXPECT_EQ(before.columns[0].noise, after.columns[0].noise);
   EXPECT_EQ(before.epsilon, after.epsilon);
+}
+
+// What is asked of is what its owner settled: other data is refused before anything is spent.
+TEST_F(SessionTest, ChangedDataIsRefusedUntilItsOwnerImportsIt) {
+  Session session(policy_path());
+  session.query(kCount, epsilon(0.2));
+  const std::string text = read_file(folder_ / "people.csv");
+  write_file_durably(folder_ / "people.csv", text + "77,12\n", IfExists::replace);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.3)); }), ErrorCode::conflict);
+  EXPECT_NEAR(spent(), 0.2, 1e-9);
+  EXPECT_EQ(session.budget().spends.size(), 1U);
+  EXPECT_EQ(settle_data(policy_path()).at(0).when, engine::Settled::now);
+  session.query(kCount, epsilon(0.3));
+  EXPECT_NEAR(spent(), 0.5, 1e-9);
+  EXPECT_EQ(settle_data(policy_path()).at(0).when, engine::Settled::before);
+}
+
+// A snapshot is the same data: it has no budget of its own, and none begins with it.
+TEST_F(SessionTest, ASnapshotBelongsToTheBudgetOfItsSource) {
+  Session(policy_path()).query(kCount, epsilon(0.2));
+  const std::filesystem::path rows = catalog::rows_folder(folder_ / "people.csv");
+  const std::filesystem::path snapshot =
+      rows / catalog::RowsManifest(folder_ / "people.csv").settled().at(0).file;
+  const auto marks = catalog::read_marks(snapshot);
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0].lineage, catalog::load_policy(policy_path()).lineage);
+  EXPECT_TRUE(marks[0].opened);
 }
 
 // A source whose bits end after so many bytes.

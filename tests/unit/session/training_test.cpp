@@ -48,7 +48,7 @@ class TrainingTest : public testing::Test {
     std::filesystem::remove(folder_.path() / "l.db");
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       if (entry.path().filename().string().find("people.csv.") != std::string::npos)
-        std::filesystem::remove(entry.path());
+        std::filesystem::remove_all(entry.path());
     }
   }
 

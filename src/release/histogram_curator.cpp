@@ -38,6 +38,13 @@ std::int64_t largest_gap(std::span<const std::int64_t> a, std::span<const std::i
   return largest;
 }
 
+// The choice that epsilon pays for. Its scale and then its price are rounded up, which could leave
+// the price above epsilon; two doubles further down it cannot.
+mechanism::ExponentialMechanism choice_within(double epsilon, const ScoreSensitivity& sensitivity) {
+  const Epsilon below(numeric::step_down(numeric::step_down(epsilon)));
+  return {mechanism::selection_scale(below, sensitivity)};
+}
+
 }  // namespace
 
 HistogramCurator::HistogramCurator(privacy::Reservation&& reservation,
@@ -93,8 +100,7 @@ std::vector<std::int64_t> HistogramCurator::exact_answers() const {
 std::size_t HistogramCurator::choose_table(std::int64_t size, double epsilon,
                                            const std::function<void(const Offer&)>& produce) {
   const ScoreSensitivity sensitivity{Sensitivity(size * largest_step_), ScoreChange::two_sided};
-  const mechanism::ExponentialMechanism spec{
-      mechanism::selection_scale(Epsilon(epsilon), sensitivity)};
+  const mechanism::ExponentialMechanism spec = choice_within(epsilon, sensitivity);
   charge(privacy_event(spec, sensitivity));
   std::vector<std::int64_t> exact = exact_answers();
   for (std::int64_t& answer : exact) answer *= size;
@@ -128,8 +134,7 @@ std::size_t HistogramCurator::choose_query(std::span<const std::int64_t> expecte
                                                  std::to_string(queries_.size()) + " queries");
   }
   const ScoreSensitivity sensitivity{Sensitivity(largest_step_), ScoreChange::two_sided};
-  const mechanism::ExponentialMechanism spec{
-      mechanism::selection_scale(Epsilon(epsilon), sensitivity)};
+  const mechanism::ExponentialMechanism spec = choice_within(epsilon, sensitivity);
   charge(privacy_event(spec, sensitivity));
   const std::vector<std::int64_t> exact = exact_answers();
   mechanism::Selector selector = mechanism::make_selector(spec, bits_);

@@ -251,6 +251,19 @@ TEST_F(BlrTest, DrawsByRejectionWhereThereAreTooManyTables) {
   EXPECT_EQ(code_of([&] { blr(curator, queries, 30, 0.5, bits); }), ErrorCode::budget_exceeded);
 }
 
+// A draw that its own reservation did not pay would fail after private data was read.
+TEST_F(BlrTest, EveryEpsilonPaysForItself) {
+  const auto queries = bit_queries();
+  test::SeededSource bits(7);
+  for (int hundredths = 1; hundredths <= 400; ++hundredths) {
+    const double epsilon = hundredths / 100.0;
+    release::HistogramCurator curator(reserve(privacy::event::Pure{epsilon}),
+                                      table_of({4, 3, 2, 1}), steps_of(queries), kQuerySteps, bits);
+    EXPECT_NO_THROW(blr(curator, queries, 3, epsilon, bits)) << epsilon;
+    EXPECT_LT(curator.epsilon_left(), 2e-12) << epsilon;
+  }
+}
+
 TEST_F(BlrTest, FindsTheBestTableWhenEpsilonIsLarge) {
   const std::vector<std::int64_t> data = {400, 300, 200, 100};
   const auto queries = bit_queries();

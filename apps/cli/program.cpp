@@ -1,5 +1,6 @@
-// shoal: the command line. Answers go to standard output, everything else to standard error; the
-// exit status is the error code's (docs/reference/errors.md).
+// Puts the commands together, and turns every way in which one can end into an exit status.
+#include "program.hpp"
+
 #include "commands.hpp"
 #include "failures.hpp"
 #include "streams.hpp"
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+namespace shoal::cli {
 namespace {
 
 // CLI11 would only say that a command is missing.
@@ -22,15 +24,41 @@ void check_command(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
-  const auto meant = shoal::nearest_name(argv[1], names);
-  throw shoal::Error(
-      shoal::ErrorCode::invalid_argument,
-      fmt::format("there is no command {}; {}", shoal::printable(argv[1], 40),
-                  meant ? fmt::format("did you mean {}?", *meant)
-                        : fmt::format("the commands are {}", shoal::join_names(names))));
+  const auto meant = nearest_name(argv[1], names);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("there is no command {}; {}", printable(argv[1], 40),
+                          meant ? fmt::format("did you mean {}?", *meant)
+                                : fmt::format("the commands are {}", join_names(names))));
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+
+void add_commands(CLI::App& app) {
+  add_init(app);
+  add_import(app);
+  add_reopen(app);
+  add_query(app);
+  add_explain(app);
+  add_shell(app);
+  add_budget(app);
+  add_train(app);
+  add_synthesize(app);
+  add_predict(app);
+  add_evaluate(app);
+  add_noise(app);
+  add_respond(app);
+  add_tally(app);
+  add_choose(app);
+  add_calibrate(app);
+  add_account(app);
+  add_plot(app);
+  add_generalize(app);
+  add_watch(app);
+  add_holdout(app);
+  add_leaderboard(app);
+}
+
+int run_program(int argc, char** argv) {
   CLI::App app{
       "Shoal answers questions about a table with differential privacy: see the shoal, never the "
       "fish.\n\n"
@@ -46,50 +74,20 @@ int run(int argc, char** argv) {
   app.name("shoal");
   app.set_version_flag("--version", "shoal " SHOAL_VERSION);
   app.require_subcommand(1);
-  shoal::cli::add_init(app);
-  shoal::cli::add_import(app);
-  shoal::cli::add_reopen(app);
-  shoal::cli::add_query(app);
-  shoal::cli::add_explain(app);
-  shoal::cli::add_shell(app);
-  shoal::cli::add_budget(app);
-  shoal::cli::add_train(app);
-  shoal::cli::add_synthesize(app);
-  shoal::cli::add_predict(app);
-  shoal::cli::add_evaluate(app);
-  shoal::cli::add_noise(app);
-  shoal::cli::add_respond(app);
-  shoal::cli::add_tally(app);
-  shoal::cli::add_choose(app);
-  shoal::cli::add_calibrate(app);
-  shoal::cli::add_account(app);
-  shoal::cli::add_plot(app);
-  shoal::cli::add_generalize(app);
-  shoal::cli::add_watch(app);
-  shoal::cli::add_holdout(app);
-  shoal::cli::add_leaderboard(app);
+  add_commands(app);
   try {
     check_command(app, argc, argv);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::Success& done) {
     return app.exit(done);
-  } catch (const shoal::cli::EndWith& end) {
+  } catch (const EndWith& end) {
     return end.status;
-  } catch (const shoal::cli::ReaderGone&) {
-    return shoal::cli::kReaderGoneStatus;
+  } catch (const ReaderGone&) {
+    return kReaderGoneStatus;
   } catch (...) {
-    return shoal::cli::report_failure();
+    return report_failure();
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (...) {
-    // Only reporting an error can have failed: standard error is closed.
-    return shoal::error_door(shoal::ErrorCode::internal).exit_status;
-  }
-}
+}  // namespace shoal::cli

@@ -5,8 +5,8 @@ jobs := $(shell nproc)
 demo: ; @scripts/setup && scripts/demo
 test: ; @scripts/setup --tests && cmake --preset dev && cmake --build --preset dev && ctest --preset dev -j $(jobs)
 
-# Ten times the draws in the tests of the samplers' laws.
-nightly: ; @SHOAL_DRAWS=1000000000 $(MAKE) test
+# Ten times the draws in the tests of the samplers' laws, 100,000 pairs of neighbouring tables.
+nightly: ; @SHOAL_DRAWS=1000000000 SHOAL_NEIGHBOR_PAIRS=100000 $(MAKE) test
 
 format: ; @git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
 check: ; @scripts/setup --tests && scripts/check_format && scripts/check_layers.py

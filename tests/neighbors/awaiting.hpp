@@ -1,0 +1,36 @@
+// Kinds of rows and values that the generator leaves out, because a reader cannot take them yet.
+// Each is a finding of this suite. Whoever mends one removes its name here; the list is to be
+// empty.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace shoal::test {
+
+inline constexpr std::array<std::string_view, 13> kAwaiting = {
+    // A quoted line break makes the parallel scanner throw; an unclosed quote swallows rows.
+    "short quoted break",
+    "long quoted break",
+    "quoted rows",
+    "quoted carriage return",
+    "break in a number",
+    "unclosed quote",
+    "unclosed quote in the first field",
+    "only a quote",
+    // Taken for the end of a row: one row becomes two.
+    "carriage return alone",
+    // The row is there for questions that do not read the column, and gone for others.
+    "lone surrogate",
+    "invalid UTF-8",
+    "invalid UTF-8 in a category",
+    // Parquet, TIMESTAMP_MILLIS: the conversion to microseconds throws.
+    "infinite milliseconds",
+};
+
+inline bool is_awaited(std::string_view name) {
+  return std::find(kAwaiting.begin(), kAwaiting.end(), name) != kAwaiting.end();
+}
+
+}  // namespace shoal::test

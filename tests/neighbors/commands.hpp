@@ -1,0 +1,33 @@
+// What the suite runs: kinds of scenarios, each for some settings, and which commands of the
+// program they cover. A command that stands in none of the two lists fails a test.
+#pragma once
+
+#include "neighbors/dice.hpp"
+#include "neighbors/scenario.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace shoal::test {
+
+struct ScenarioKind {
+  std::string_view name;
+  std::vector<std::string_view> covers;  // commands, such as "holdout ask"
+  bool (*allows)(const Setting& setting);
+  Scenario (*make)(Dice& dice, const Setting& setting);
+};
+
+std::span<const ScenarioKind> scenario_kinds();
+
+// Commands that never see private rows: what they read is public or their caller's own.
+struct PublicCommand {
+  std::string_view name;
+  std::string_view reason;
+};
+std::span<const PublicCommand> public_commands();
+
+// A setting that the kind allows.
+Setting draw_setting(Dice& dice, const ScenarioKind& kind, bool with_server);
+
+}  // namespace shoal::test

@@ -18,9 +18,9 @@ inline constexpr std::array<std::string_view, 13> kAwaiting = {
     "break in a number",
     "unclosed quote",
     "unclosed quote in the first field",
-    "only a quote",
-    // Taken for the end of a row: one row becomes two.
-    "carriage return alone",
+    "a quote and no more",
+    // A carriage return is not taken for the end of a row among line feeds.
+    "ends with a carriage return",
     // The row is there for questions that do not read the column, and gone for others.
     "lone surrogate",
     "invalid UTF-8",

@@ -66,7 +66,7 @@ std::string filter(Dice& dice) {
                     " WHERE ROUND(income, 1) = 3.2",
                     " WHERE -age < 0",
                     " WHERE ABS(age) > 10",
-                    " WHERE REPLACE(note, 'a', note) <> 'b'",
+                    " WHERE REPLACE(note, 'a', 'bb') <> 'b'",
                     " WHERE y = 1",
                     " WHERE sex = 'm' AND city = 'Paris'",
                     " WHERE age BETWEEN 20 AND 60",
@@ -92,8 +92,8 @@ Scenario counts(Dice& dice, const Setting&) {
 Scenario sums(Dice& dice, const Setting&) {
   const std::string what = dice.pick(
       {"SUM(income)", "SUM(age), COUNT(*)", "AVG(income)", "SUM(income), AVG(income), AVG(age)",
-       "VARIANCE(income)", "STDDEV(age)", "SUM(clip(income / age, 0, 10))",
-       "SUM(age) FILTER (WHERE member)", "AVG(clip(income * age, 0, 1000)) AS x"});
+       "VARIANCE(income)", "STDDEV(age)", "SUM(income / age, bounds => (0, 10))",
+       "SUM(age) FILTER (WHERE member)", "AVG(income * age, bounds => (0, 1000)) AS x"});
   return {.name = "sums",
           .steps = {ask("SELECT " + what + " FROM people" + filter(dice), epsilon(dice),
                         Reading::answer, noise_options(dice))}};
@@ -131,10 +131,13 @@ Scenario quantiles(Dice& dice, const Setting&) {
 }
 
 Scenario automatic_bounds(Dice& dice, const Setting&) {
-  const std::string what = dice.pick({"SUM(clip(income, AUTO, AUTO))", "AVG(clip(age, AUTO, AUTO))",
-                                      "SUM(clip(income * 2, AUTO, AUTO))"});
-  Step step = ask("SELECT " + what + " FROM people" + filter(dice), epsilon(dice), Reading::answer);
+  const std::string what = dice.pick({"SUM(income, bounds => AUTO)", "AVG(age, bounds => AUTO)",
+                                      "SUM(income * 2, bounds => AUTO)"});
+  Step step = ask("SELECT " + what + " FROM people" + filter(dice),
+                  dice.pick({"0.1", "100", "300"}), Reading::answer);
   step.same_draws = false;
+  // Whether enough people were there to tell is said by noisy counts.
+  step.noise_decides = true;
   return {.name = "automatic bounds", .steps = {step}};
 }
 
@@ -171,13 +174,19 @@ Scenario formats(Dice& dice, const Setting&) {
                                  : format == "json" ? Reading::answer
                                                     : Reading::anything;
   }
-  // Once more: the same answer, free, from the ledger; the file is there already.
+  // Once more: the same answer, free, from the ledger.
   const Reading reading = format == "json" && scenario.outputs.empty() ? Reading::answer
                           : format == "table"                          ? Reading::anything
                                                                        : Reading::numbers;
   const Step step{.words = words, .output = reading};
+  Step again = step;
+  for (std::string& word : again.words) {
+    if (word == "answer") word = "again";
+  }
+  if (scenario.outputs.contains("answer"))
+    scenario.outputs["again"] = Reading(scenario.outputs.at("answer"));
   scenario.steps = {step,
-                    step,
+                    again,
                     {.words = {"budget", "POLICY"}},
                     {.words = {"budget", "POLICY", "--format", "json"}}};
   return scenario;
@@ -200,14 +209,15 @@ Scenario explained(Dice& dice, const Setting&) {
   const std::string sql = dice.pick(
       {"SELECT COUNT(*) FROM people", "SELECT sex, AVG(age) FROM people GROUP BY sex",
        "SELECT city, COUNT(*) FROM people GROUP BY city", "SELECT MEDIAN(age) FROM people",
-       "SELECT SUM(clip(income, AUTO, AUTO)) FROM people"});
-  return {.name = "explain",
-          .steps = {{.words = {"explain", "POLICY", sql, "--epsilon", epsilon(dice), "--format",
-                               dice.pick({"table", "json"})}},
-                    {.words = {"train", "POLICY", "--target", "y", "--epsilon", "1", "--explain"}},
-                    {.words = {"synthesize", "POLICY", "--columns", "sex,y", "--workload",
-                               "all-2way", "--epsilon", "1", "--explain"}},
-                    {.words = {"budget", "POLICY"}}}};
+       "SELECT SUM(income, bounds => AUTO) FROM people"});
+  return {
+      .name = "explain",
+      .steps = {{.words = {"explain", "POLICY", sql, "--epsilon", epsilon(dice), "--format",
+                           dice.pick({"table", "json"})}},
+                {.words = {"train", "POLICY", "--target", "sex", "--epsilon", "1", "--explain"}},
+                {.words = {"synthesize", "POLICY", "--columns", "sex,y", "--workload", "all-2way",
+                           "--epsilon", "1", "--delta", "1e-6", "--explain"}},
+                {.words = {"budget", "POLICY"}}}};
 }
 
 Scenario shell(Dice& dice, const Setting&) {
@@ -217,74 +227,102 @@ Scenario shell(Dice& dice, const Setting&) {
       .steps = {{.words = {"shell", "POLICY", "--epsilon", "0.1", "--format", format},
                  .output = Reading::numbers,
                  .input = "\\schema\nSELECT COUNT(*) FROM people;\nSELECT AVG(age) FROM people" +
-                          filter(dice) +
-                          ";\nSELECT nobody FROM people;\n\\cost SELECT SUM(age) FROM "
+                          filter(dice) + ";\n" +
+                          (dice.one_in(3) ? "SELECT nobody FROM people;\n" : "") +
+                          "\\cost SELECT SUM(age) FROM "
                           "people\n\\budget\nSELECT COUNT(*) FROM people;\n"}}};
 }
 
-// Columns with public bounds or categories.
-constexpr const char* kFeatures = "age,income,sex,member";
-
-Step train(Words more, Reading = Reading::numbers) {
-  Words words = {"train", "POLICY", "--features", kFeatures, "--output", "model.json"};
+Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
-  return {.words = words, .output = Reading::numbers};
+  return words;
 }
 
-Scenario training(Dice& dice, const Setting&) {
+Step train(const std::string& target, const std::string& features, const Words& more) {
+  const Words words = {"train",      "POLICY", "--target", target,
+                       "--features", features, "--output", "model.json"};
+  return {.words = with(words, more), .output = Reading::numbers};
+}
+
+// Sometimes a constraint, a regulariser, a private choice or a private estimate.
+Words training_options(Dice& dice, bool bounded) {
+  Words words;
+  if (bounded || dice.one_in(4)) words = with(words, {"--radius", dice.pick({"0.5", "10", "1e5"})});
+  if (dice.one_in(6)) words = with(words, {"--l1", dice.pick({"0.1", "5"})});
+  if (dice.one_in(3)) words = with(words, {"--l2", dice.pick({"1e-6", "1", "30"})});
+  if (dice.one_in(6)) words = with(words, {"--evaluate-epsilon", "0.005"});
+  if (dice.one_in(8)) words = with(words, {"--try-l2", "0.1,1,10"});
+  return words;
+}
+
+std::string training_method(Dice& dice) {
+  return dice.pick({"auto", "objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on"});
+}
+
+// All but the first few need it.
+Words training_cost(Dice& dice, const std::string& method) {
+  const Words cost = {"--method", method, "--epsilon", epsilon(dice)};
+  const bool must = method == "amp" || method == "gradient" || method == "sgd" || method == "ftrl";
+  if (must) return with(cost, {"--delta", "1e-5", "--rows", "1000"});
+  return dice.one_in(2) ? with(cost, {"--delta", "1e-5"}) : cost;
+}
+
+Scenario trained(std::string name, const Step& step) {
+  const bool chosen =
+      std::find(step.words.begin(), step.words.end(), "--try-l2") != step.words.end();
+  return {.name = std::move(name),
+          .steps = {step, {.words = {"budget", "POLICY"}}},
+          .outputs = {{"model.json", chosen ? Reading::chosen : Reading::model}}};
+}
+
+Scenario classification(Dice& dice, const Setting&) {
   const std::string model = dice.pick({"logistic", "svm", "softmax"});
-  const std::string method =
-      dice.pick({"auto", "objective", "output", "amp", "gradient", "sgd", "ftrl", "bolt_on"});
-  Words words = {"--target", "y", "--model", model, "--method", method, "--epsilon", epsilon(dice)};
-  if (dice.one_in(2)) words.insert(words.end(), {"--delta", "1e-5"});
-  if (dice.one_in(4)) words.insert(words.end(), {"--radius", dice.pick({"0.5", "10", "1e5"})});
-  if (dice.one_in(6)) words.insert(words.end(), {"--l1", dice.pick({"0.1", "5"})});
-  if (dice.one_in(4)) words.insert(words.end(), {"--l2", dice.pick({"1e-6", "1", "30"})});
-  Scenario scenario{.name = "training", .steps = {}, .outputs = {{"model.json", Reading::model}}};
-  if (dice.one_in(5)) words.insert(words.end(), {"--evaluate-epsilon", "0.005"});
-  if (dice.one_in(8)) {
-    words.insert(words.end(), {"--try-l2", "0.1,1,10"});
-    scenario.outputs["model.json"] = Reading::chosen;
-  }
-  scenario.steps = {train(words), {.words = {"budget", "POLICY"}}};
-  return scenario;
+  const Words options = with(with({"--model", model}, training_cost(dice, training_method(dice))),
+                             training_options(dice, false));
+  return trained("classification", model == "softmax" ? train("y", "age,income,sex", options)
+                                                      : train("sex", "age,income,y", options));
 }
 
 Scenario regression(Dice& dice, const Setting&) {
-  const std::string method = dice.pick({"auto", "objective", "output", "amp", "gradient", "sgd",
-                                        "ftrl", "bolt_on", "adassp", "adassp"});
-  Words words = {"--target", "income", "--model",   dice.pick({"linear", "linear", "mean"}),
-                 "--method", method,   "--epsilon", epsilon(dice)};
-  words[3] == "mean" ? void(words[5] = "auto") : void();
-  if (dice.one_in(2)) words.insert(words.end(), {"--delta", "1e-5"});
-  if (dice.one_in(4)) words.insert(words.end(), {"--radius", dice.pick({"0.5", "10", "1e5"})});
-  Step step = train(words);
-  for (std::size_t i = 0; i < step.words.size(); ++i) {
-    if (step.words[i] == "--features") step.words[i + 1] = "age,sex,member";
-  }
-  return {.name = "regression", .steps = {step}, .outputs = {{"model.json", Reading::model}}};
+  const std::string method = dice.one_in(3) ? "adassp" : training_method(dice);
+  const Words options = with(with({"--model", "linear"}, training_cost(dice, method)),
+                             training_options(dice, method == "output"));
+  return trained("regression", train("income", "age,sex", options));
 }
 
-Scenario choosing_weights(Dice& dice, const Setting&) {
+Scenario mean(Dice& dice, const Setting&) {
+  const Words words = {"train",   "POLICY", "--target", dice.pick({"income", "age"}),
+                       "--model", "mean",   "--output", "model.json"};
+  return trained(
+      "mean",
+      {.words = with(words, training_cost(dice, dice.pick({"auto", "objective", "gradient"}))),
+       .output = Reading::numbers});
+}
+
+Scenario frank_wolfe(Dice& dice, const Setting&) {
+  return trained("frank-wolfe", train("sex", "age,y",
+                                      with(training_cost(dice, "frank_wolfe"),
+                                           {"--radius", "2", "--steps", "5"})));
+}
+
+Scenario weights_of_candidates(Dice& dice, const Setting&) {
+  Words words = with(training_cost(dice, "exponential"), {"--intercept", "0"});
+  if (dice.one_in(2)) words = with(words, {"--mistakes"});
+  Scenario scenario{.name = "exponential", .steps = {}};
   if (dice.one_in(2)) {
-    Step step = train({"--target", "y", "--method", "frank_wolfe", "--radius", "2", "--epsilon",
-                       epsilon(dice), "--steps", "5"});
-    return {.name = "frank-wolfe", .steps = {step}, .outputs = {{"model.json", Reading::model}}};
+    scenario = trained("exponential",
+                       train("sex", "age,income", with(words, {"--radius", "1", "--points", "3"})));
+  } else {
+    scenario = trained("exponential",
+                       train("sex", "age,income", with(words, {"--candidates", "weights.csv"})));
+    scenario.inputs = {{"weights.csv", "0,0\n1,0\n0,1\n-1,1\n"}};
   }
-  Step step = train({"--target", "y", "--method", "exponential", "--candidates", "weights.csv",
-                     "--epsilon", epsilon(dice)});
-  if (dice.one_in(2)) step.words.push_back("--mistakes");
-  for (std::size_t i = 0; i < step.words.size(); ++i) {
-    if (step.words[i] == "--features") step.words[i + 1] = "age,income";
-  }
-  return {.name = "exponential",
-          .steps = {step},
-          .inputs = {{"weights.csv", "0,0\n1,0\n0,1\n-1,1\n"}},
-          .outputs = {{"model.json", Reading::model}}};
+  return scenario;
 }
 
 Scenario synthesis(Dice& dice, const Setting&) {
   const std::string method = dice.pick({"auto", "aim", "graded", "mst", "mwem", "blr"});
+  const bool universe = method == "mwem" || method == "blr";
   Words words = {
       "synthesize", "POLICY",     "--columns", dice.pick({"sex,y", "sex,member,y", "age,sex"}),
       "--workload", "all-2way",   "--bins",    "4",
@@ -292,15 +330,15 @@ Scenario synthesis(Dice& dice, const Setting&) {
       "--output",   "records.csv"};
   Scenario scenario{.name = "synthesis", .steps = {}};
   scenario.outputs["records.csv"] = Reading::anything;
-  if (dice.one_in(2)) words.insert(words.end(), {"--delta", "1e-6"});
-  if (method == "mwem" || method == "blr") words.insert(words.end(), {"--public-rows", "20"});
+  if (!universe || dice.one_in(2)) words = with(words, {"--delta", "1e-6"});
+  if (universe) words = with(words, {"--public-rows", "20"});
   if (dice.one_in(2)) {
-    words.insert(words.end(), {"--rows", "10"});
+    words = with(words, {"--rows", "10"});
     scenario.outputs["records.csv"] = Reading::table;
   }
-  if (dice.one_in(4)) words.insert(words.end(), {"--check", "0.1"});
+  if (method != "blr" && dice.one_in(4)) words = with(words, {"--check", "0.1"});
   if (dice.one_in(4)) {
-    words.insert(words.end(), {"--report", "report.html"});
+    words = with(words, {"--report", "report.html"});
     scenario.outputs["report.html"] = Reading::anything;
   }
   scenario.steps = {{.words = words, .output = Reading::numbers}, {.words = {"budget", "POLICY"}}};
@@ -312,22 +350,23 @@ Words row_question(Dice& dice) {
     case 0:
       return {"--marginal", dice.pick({"sex=m", "city=Paris", "y=1", "member=true", "age=30"})};
     case 1:
-      return {"--predictions", "predictions.csv", "--label", dice.pick({"y", "sex", "note"})};
+      return {"--predictions", "OWNER/predictions.csv", "--label", dice.pick({"y", "sex", "note"})};
     case 2:
-      return {"--values", "predictions.csv"};
+      return {"--values", "OWNER/predictions.csv"};
     default:
       return {"--correlation", "age", "income"};
   }
 }
 
-std::map<std::string, std::string> predictions(Dice& dice) {
+// One for each row, whose number is public.
+std::string predictions(const Rows& rows) {
   std::string text = "p\n";
-  for (std::size_t i = 0; i < dice.below(30); ++i) text += "1\n";
-  return {{"predictions.csv", text}};
+  for (std::size_t i = 0; i < rows.size(); ++i) text += "1\n";
+  return text;
 }
 
 Scenario holdout(Dice& dice, const Setting&) {
-  Scenario scenario{.name = "holdout", .steps = {}, .inputs = predictions(dice)};
+  Scenario scenario{.name = "holdout", .steps = {}, .derived = {{"predictions.csv", predictions}}};
   scenario.steps.push_back({.words = {"holdout", "create", "OWNER/h.state", "--policy", "POLICY",
                                       "--table", "people", "--questions", "20", "--disagreements",
                                       "2", "--epsilon", epsilon(dice), "--format", "json"}});
@@ -344,7 +383,8 @@ Scenario holdout(Dice& dice, const Setting&) {
 }
 
 Scenario leaderboard(Dice& dice, const Setting&) {
-  Scenario scenario{.name = "leaderboard", .steps = {}, .inputs = predictions(dice)};
+  Scenario scenario{
+      .name = "leaderboard", .steps = {}, .derived = {{"predictions.csv", predictions}}};
   scenario.steps.push_back(
       {.words = {"leaderboard", "create", "OWNER/b.state", "--policy", "POLICY", "--table",
                  "people", "--submissions", "10", "--epsilon", epsilon(dice), "--format", "json"}});
@@ -434,12 +474,14 @@ const std::vector<ScenarioKind>& kinds() {
       {"joins", {"query"}, is_file, joins},
       {"formats", {"query", "budget"}, any, formats},
       {"refusals", {"query", "explain"}, any, refusals},
-      {"explained", {"explain", "budget"}, is_file_of_rows, explained},
+      {"explained", {"explain", "budget"}, is_file, explained},
       {"shell", {"shell"}, any, shell},
-      {"training", {"train"}, is_file_of_rows, training},
-      {"regression", {"train"}, is_file_of_rows, regression},
-      {"choosing weights", {"train"}, is_file_of_rows, choosing_weights},
-      {"synthesis", {"synthesize"}, is_file_of_rows, synthesis},
+      {"classification", {"train"}, is_file, classification},
+      {"regression", {"train"}, is_file, regression},
+      {"mean", {"train"}, is_file, mean},
+      {"frank-wolfe", {"train"}, is_file, frank_wolfe},
+      {"exponential", {"train"}, is_file, weights_of_candidates},
+      {"synthesis", {"synthesize"}, is_file, synthesis},
       {"holdout", {"holdout create", "holdout ask", "holdout status"}, exchanges_rows, holdout},
       {"leaderboard",
        {"leaderboard create", "leaderboard submit", "leaderboard show"},

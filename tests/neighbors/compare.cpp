@@ -185,6 +185,10 @@ std::string in_words(const Step& step) {
   return fmt::format("shoal {}", fmt::join(step.words, " "));
 }
 
+bool is_answer_or_refusal(const StepSeen& seen) {
+  return seen.status == 0 || seen.status == error_door(ErrorCode::refused_by_policy).exit_status;
+}
+
 Found differ_steps(const Step& step, const StepSeen& one, const StepSeen& other) {
   const std::string what = in_words(step);
   if (step.owner) return std::nullopt;
@@ -224,6 +228,12 @@ Found difference(const Scenario& scenario, const TablePair&, const Seen& one, co
   if (one.signal != other.signal)
     return fmt::format("ended by signal {} and {}", one.signal, other.signal);
   for (std::size_t i = 0; i < std::min(one.steps.size(), other.steps.size()); ++i) {
+    // Where the owner's own command was refused, no analyst asks yet.
+    if (scenario.steps.at(i).owner && (one.steps[i].status != 0 || other.steps[i].status != 0))
+      return std::nullopt;
+    if (scenario.steps.at(i).noise_decides && is_answer_or_refusal(one.steps[i]) &&
+        is_answer_or_refusal(other.steps[i]) && one.steps[i].status != other.steps[i].status)
+      return std::nullopt;
     if (auto found = differ_steps(scenario.steps.at(i), one.steps[i], other.steps[i])) return found;
   }
   if (one.steps.size() != other.steps.size()) return "only one side came to its end";

@@ -1,5 +1,6 @@
 // The suite against the program: a command that nobody put into the suite fails here.
 #include "neighbors/commands.hpp"
+#include "neighbors/run_side.hpp"
 #include "program.hpp"
 
 #include <CLI/CLI.hpp>
@@ -72,6 +73,44 @@ TEST(Coverage, ScenariosRunWhatTheyCover) {
       }
     }
     EXPECT_TRUE(missing.empty()) << kind.name << " does not run shoal " << *missing.begin();
+  }
+}
+
+TablePair plain_pair(const Setting& setting) {
+  Row row;
+  const char* const cells[] = {
+      "1", "30", "100", "m", "Paris", "true", "2000-01-01", "2024-01-01 10:00:00", "1", "a note"};
+  for (std::size_t i = 0; i < row.cells.size(); ++i) row.cells[i] = cells[i];
+  Row other = row;
+  other[Field::person] = "2";
+  other[Field::sex] = "f";
+  return {setting, {row, row, row}, {other}, {other}, {other}};
+}
+
+// Refusals look alike on both sides. A kind of which nothing is ever answered would show nothing.
+TEST(Coverage, ScenariosAreAnswered) {
+  for (const ScenarioKind& kind : scenario_kinds()) {
+    if (kind.name == "refusals") continue;
+    for (const auto format : {catalog::SourceFormat::csv, catalog::SourceFormat::parquet}) {
+      int answered = 0, asked = 0;
+      std::string refusals;
+      for (std::uint64_t seed = 0; asked < 8; ++seed) {
+        Dice dice(seed);
+        const Setting setting = draw_setting(dice, kind, false);
+        if (setting.format != format) continue;
+        ++asked;
+        const Scenario scenario = kind.make(dice, setting);
+        const Seen seen = run_side(scenario, plain_pair(setting), false);
+        EXPECT_EQ(seen.steps.size(), scenario.steps.size());
+        bool every = true;
+        for (const StepSeen& step : seen.steps) {
+          every = every && step.status == 0;
+          refusals += step.errors;
+        }
+        answered += every ? 1 : 0;
+      }
+      EXPECT_GE(answered, 3) << kind.name << " is hardly ever answered:\n" << refusals;
+    }
   }
 }
 

@@ -131,6 +131,10 @@ void write_inputs(const Scenario& scenario, const fs::path& folder) {
     std::ofstream(folder / name, std::ios::binary) << text;
 }
 
+// What an owner does once before the first question: the rows are settled. What it says is for the
+// owner alone. Where nothing needs it, it is refused.
+const Step kOwnersImport = {.words = {"import", "POLICY"}, .owner = true};
+
 int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second,
                   const fs::path& folder, int report) {
   ::alarm(kSeconds);
@@ -139,6 +143,7 @@ int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second,
   for (const auto& [name, make] : scenario.derived)
     std::ofstream(folder / "owner" / name, std::ios::binary) << make(pair.side(second));
   if (::chdir((folder / "analyst").c_str()) != 0) return 1;
+  run_step(kOwnersImport);
   scripted_bits::begin(scenario.seed, second ? scenario.fail_after : std::nullopt);
   Seen seen;
   for (const Step& step : scenario.steps) {

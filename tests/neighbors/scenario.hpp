@@ -31,6 +31,8 @@ struct Step {
   std::string input = {};  // standard input
   // What an owner runs, who may be told about rows: only that neither side is ended by a signal.
   bool owner = false;
+  // Noise decides whether it is answered or refused: where the two differ, nothing is compared.
+  bool noise_decides = false;
   // The bits that are drawn must not depend on the rows.
   bool same_draws = false;
 };

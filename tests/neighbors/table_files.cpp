@@ -183,7 +183,7 @@ type = "timestamp"
 
 [table.people.column.y]
 type = "integer"
-categories = [0, 1]
+categories = [0, 1, 2]
 
 [table.people.column.note]
 type = "text"

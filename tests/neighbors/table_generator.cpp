@@ -78,11 +78,13 @@ constexpr std::array kHostileRows = {
     HostileRow{"invalid UTF-8 in a category",
                [](const std::string& person,
                   const std::string&) { return person + ",30,100,\xFF,\xC3,true,,,1,x\n"; }},
-    HostileRow{
-        "carriage return alone",
-        [](const std::string& person,
-           const std::string& filler) { return broken_field(person, filler + "\r" + filler); }},
-    HostileRow{"line ends with carriage return and line feed",
+    HostileRow{"ends with a carriage return",
+               [](const std::string& person, const std::string& filler) {
+                 std::string row = broken_field(person, filler);
+                 row.back() = '\r';
+                 return row;
+               }},
+    HostileRow{"ends with carriage return and line feed",
                [](const std::string& person, const std::string& filler) {
                  return broken_field(person, filler + "\r");
                }},
@@ -96,8 +98,9 @@ constexpr std::array kHostileRows = {
                [](const std::string& person,
                   const std::string&
                       filler) { return broken_field(person, filler + ",more,,\"and\",more"); }},
-    HostileRow{"only a quote",
-               [](const std::string&, const std::string&) { return std::string("\"\n"); }},
+    // A quote by itself would close the one that a row before left open.
+    HostileRow{"a quote and no more",
+               [](const std::string&, const std::string&) { return std::string("\"x\n"); }},
     HostileRow{"only delimiters",
                [](const std::string&, const std::string&) { return std::string(",,,,,,,,,\n"); }},
     HostileRow{"a long line",
@@ -190,7 +193,7 @@ Cell or_null(Dice& dice, std::string text) {
 
 // Where a person is protected, the rows that differ must all be that person's.
 bool hides_person(std::string_view kind) {
-  return kind == "only a quote" || kind == "only delimiters" || kind == "byte order mark" ||
+  return kind == "a quote and no more" || kind == "only delimiters" || kind == "byte order mark" ||
          kind == "unclosed quote in the first field";
 }
 
@@ -263,7 +266,7 @@ Row draw_row(Dice& dice, const Setting& setting, const Cell& person) {
                                        : fmt::format("2024-0{}-1{} 1{}:30:00", 1 + dice.below(9),
                                                      dice.below(10), dice.below(10)));
   row[Field::y] =
-      or_null(dice, wanted(dice, kOdd) ? odd_integer(dice, setting) : dice.pick({"0", "1"}));
+      or_null(dice, wanted(dice, kOdd) ? odd_integer(dice, setting) : dice.pick({"0", "1", "2"}));
   row[Field::note] = or_null(dice, wanted(dice, 4) ? odd_text(dice, setting) : "a note");
   return row;
 }

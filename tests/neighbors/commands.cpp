@@ -513,11 +513,25 @@ constexpr std::array kPublicCommands = {
 std::span<const ScenarioKind> scenario_kinds() { return kinds(); }
 std::span<const PublicCommand> public_commands() { return kPublicCommands; }
 
-Setting draw_setting(Dice& dice, const ScenarioKind& kind, bool with_server) {
+bool can_be_on(const ScenarioKind& kind, Where where) {
+  Setting setting;
+  if (where == Where::server) setting.format = Format::postgresql;
+  for (const auto unit : {catalog::PrivacyUnit::row, catalog::PrivacyUnit::person}) {
+    for (const auto neighbors : {Neighbors::add_remove, Neighbors::replace_one}) {
+      setting.unit = unit;
+      setting.neighbors = neighbors;
+      if (kind.allows(setting)) return true;
+    }
+  }
+  return false;
+}
+
+Setting draw_setting(Dice& dice, const ScenarioKind& kind, Where where) {
   for (int tries = 0; tries < 1000; ++tries) {
     Setting setting;
-    const std::size_t format = dice.below(with_server ? 7 : 6);
-    setting.format = format < 4 ? Format::csv : format < 6 ? Format::parquet : Format::postgresql;
+    setting.format = where == Where::server ? Format::postgresql
+                     : dice.one_in(3)       ? Format::parquet
+                                            : Format::csv;
     setting.unit = dice.one_in(3) ? catalog::PrivacyUnit::person : catalog::PrivacyUnit::row;
     setting.neighbors = dice.one_in(2) ? Neighbors::add_remove : Neighbors::replace_one;
     if (setting.format == Format::csv) {

@@ -27,7 +27,11 @@ struct PublicCommand {
 };
 std::span<const PublicCommand> public_commands();
 
-// A setting that the kind allows.
-Setting draw_setting(Dice& dice, const ScenarioKind& kind, bool with_server);
+enum class Where { files, server };
+
+// Whether some setting there is allowed.
+bool can_be_on(const ScenarioKind& kind, Where where);
+// A setting there that the kind allows.
+Setting draw_setting(Dice& dice, const ScenarioKind& kind, Where where = Where::files);
 
 }  // namespace shoal::test

@@ -66,7 +66,7 @@ TEST(Coverage, ScenariosRunWhatTheyCover) {
     std::set<std::string> missing(kind.covers.begin(), kind.covers.end());
     for (std::uint64_t seed = 0; seed < 40 && !missing.empty(); ++seed) {
       Dice dice(seed);
-      const Scenario scenario = kind.make(dice, draw_setting(dice, kind, true));
+      const Scenario scenario = kind.make(dice, draw_setting(dice, kind));
       for (const Step& step : scenario.steps) {
         missing.erase(step.words.at(0));
         if (step.words.size() > 1) missing.erase(step.words[0] + " " + step.words[1]);
@@ -89,15 +89,19 @@ TablePair plain_pair(const Setting& setting) {
 
 // Refusals look alike on both sides. A kind of which nothing is ever answered would show nothing.
 TEST(Coverage, ScenariosAreAnswered) {
+  constexpr int kAsked = 8;
+  using Format = catalog::SourceFormat;
   for (const ScenarioKind& kind : scenario_kinds()) {
     if (kind.name == "refusals") continue;
-    for (const auto format : {catalog::SourceFormat::csv, catalog::SourceFormat::parquet}) {
-      int answered = 0, asked = 0;
+    for (const Format format : {Format::csv, Format::parquet, Format::postgresql}) {
+      const Where where = format == Format::postgresql ? Where::server : Where::files;
+      if (!can_be_on(kind, where)) continue;
+      int answered = 0;
       std::string refusals;
-      for (std::uint64_t seed = 0; asked < 8; ++seed) {
-        Dice dice(seed);
-        const Setting setting = draw_setting(dice, kind, false);
-        if (setting.format != format) continue;
+      for (int asked = 0; asked < kAsked;) {
+        Dice dice(static_cast<std::uint64_t>(100 * asked + answered));
+        Setting setting = draw_setting(dice, kind, where);
+        setting.format = format;
         ++asked;
         const Scenario scenario = kind.make(dice, setting);
         const Seen seen = run_side(scenario, plain_pair(setting), false);

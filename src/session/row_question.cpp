@@ -2,6 +2,7 @@
 #include <shoal/base/error.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/learn/features.hpp>
+#include <shoal/plan/listed.hpp>
 #include <shoal/session/row_question.hpp>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace shoal::session {
@@ -55,12 +57,9 @@ class Named {
   Named(const catalog::Column& column, const std::vector<std::string>& values)
       : numeric_(catalog::is_numeric(column.type)) {
     request_.column = column.name;
+    require_listed(column, values);
     for (const std::string& value : values) {
       const auto number = number_in(value);
-      if (numeric_ && !number) {
-        refuse(fmt::format("{} is no number, and column {} has numbers", printable(value, 60),
-                           column.name));
-      }
       if (numeric_) {
         numbers_.push_back(*number);
       } else {
@@ -80,6 +79,21 @@ class Named {
   }
 
  private:
+  // What no row can hold would be answered, and used up, for nothing.
+  void require_listed(const catalog::Column& column, const std::vector<std::string>& values) const {
+    const std::vector<std::string> listed = plan::listed_values(column);
+    std::set<std::string_view> known;
+    for (const std::string& value : values) {
+      if (!known.insert(value).second) continue;
+      if (numeric_ && !number_in(value)) {
+        refuse(fmt::format("{} is no number, and column {} has numbers", printable(value, 60),
+                           column.name));
+      }
+      if (listed.empty() || plan::is_listed(value, column.type, listed)) continue;
+      refuse(plan::why_not_listed(value, column.type, listed, column.name));
+    }
+  }
+
   bool numeric_;
   data::ColumnRequest request_;
   std::vector<double> numbers_;

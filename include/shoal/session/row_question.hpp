@@ -60,8 +60,9 @@ struct PlannedRowQuestion {
 };
 
 // `rows` is the public number of rows. Throws not_found and invalid_argument, before anything is
-// read, for a column that the table lacks or that may not be asked about, for a number of values
-// that is not that of the rows, and for columns without the bounds that the question needs.
+// read, for a value that is none of those that the policy lists for the column, for a column that
+// the table lacks or that may not be asked about, for a number of values that is not that of the
+// rows, and for columns without the bounds that the question needs.
 PlannedRowQuestion plan_rows(const catalog::Table& table, RowQuestion question, RowScore score,
                              std::int64_t rows);
 

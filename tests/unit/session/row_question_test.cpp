@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace shoal::session {
@@ -29,6 +30,8 @@ catalog::Table a_table() {
   add("height", catalog::ColumnType::real);
   add("city", catalog::ColumnType::text);
   add("secret", catalog::ColumnType::text).queryable = false;
+  add("sex", catalog::ColumnType::text).categories = {" Male", " Female"};
+  add("flag", catalog::ColumnType::boolean);
   add("blob", catalog::ColumnType::other);
   return table;
 }
@@ -55,6 +58,29 @@ TEST(RowQuestion, NumbersAreOneARow) {
   EXPECT_TRUE(planned.rows.columns.empty());
   EXPECT_EQ(planned.number(2, {}), 0.25);
   EXPECT_EQ(code_of([] { plan(RowNumbers{{0.5, 1}}); }), ErrorCode::invalid_argument);
+}
+
+std::string refusal(RowQuestion question) {
+  try {
+    plan(std::move(question));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "";
+}
+
+// A value that no row can have would use up a question for nothing.
+TEST(RowQuestion, ValuesAreAmongThePublicOnes) {
+  EXPECT_EQ(refusal(RowShare{"sex", "Male"}),
+            "'Male' is not among the public values of sex, which are ' Male' and ' Female'; the "
+            "answer would be noise alone");
+  EXPECT_NE(refusal(RowMatches{{" Male", "female", " Male"}, "sex"}).find("'female' is not"),
+            std::string::npos);
+  EXPECT_NE(refusal(RowShare{"flag", "yes"}).find("which are true and false"), std::string::npos);
+  EXPECT_EQ(refusal(RowShare{"sex", " Male"}), "");
+  EXPECT_EQ(refusal(RowShare{"flag", "true"}), "");
+  EXPECT_EQ(refusal(RowShare{"city", "anything"}), "");
 }
 
 TEST(RowQuestion, PredictionsMatchLabels) {

@@ -34,7 +34,8 @@ std::vector<Failure> Ledger::failures(const std::string& lineage) const {
   for (const std::int64_t seq : state_->chain.lineage(lineage).failures) {
     const Entry entry = state_->entry_at(seq, "fail");
     const Entry reserve = state_->entry_at(entry.reservation, "reserve");
-    failures.push_back({entry.reservation, entry.time,
+    // The owner's log has the reason before the ledger has the failure.
+    failures.push_back({entry.reservation, reserve.time,
                         Json::parse(reserve.body).at("description").get<std::string>(),
                         entry.request_key});
   }

@@ -62,7 +62,7 @@ struct Request {
 // A request that failed after data was touched (Ledger::settle_failure).
 struct Failure {
   std::int64_t entry;  // of the reservation that failed
-  std::string time;    // of the failure
+  std::string time;    // of that reservation
   std::string description;
   std::string request_key;
 };

@@ -5,6 +5,9 @@ A file of a layer may include public headers (<shoal/LAYER/...>) of its own laye
 through them, and private headers ("LAYER/...") of its own layer alone. What is forbidden by name stays forbidden
 however the lists change. Third-party headers of one layer's libraries are not looked at: linking does that.
 
+Besides, some words stand in few files only (RESERVED), and no visitor takes whatever else a variant may hold: an
+alternative that nobody listed must not compile.
+
   check_layers.py [ROOT]     exit 1 and one line a violation
 """
 import pathlib
@@ -17,6 +20,14 @@ FORBIDDEN = {
     "plan": {"engine", "data"},
     "sql": {"catalog", "data", "privacy", "numeric"},
 }
+# What may stand where: a pattern, the files that may have it, and why no other may.
+RESERVED = (
+    (re.compile(r"\bTouchKey\b|touch_key\.hpp"),
+     {"src/session/touch_key.hpp", "src/session/paid_flow.cpp", "include/shoal/privacy/reservation.hpp"},
+     "only the paid flow may let private data be read"),
+    (re.compile(r"template <(typename|class) (Other|Rest)>|operator\(\)\(const auto&\)"), set(),
+     "a visitor takes the rest of a variant; list its alternatives"),
+)
 # Doors see the session and what its headers show, never a private header.
 DOORS = ("apps/cli",)
 
@@ -40,9 +51,19 @@ def reachable(layers, name):
     return seen
 
 
+def reserved_words(root):
+    for top in ("src", "include", "apps"):
+        for path in sorted((root / top).rglob("*.[ch]pp")):
+            name = path.relative_to(root).as_posix()
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                for pattern, allowed, why in RESERVED:
+                    if name not in allowed and pattern.search(line):
+                        yield f"{name}:{number}: {why}"
+
+
 def check(root):
     layers = declared_layers(root)
-    violations = []
+    violations = list(reserved_words(root))
     for name in layers:
         for banned in FORBIDDEN.get(name, set()) & (reachable(layers, name) | {name}):
             violations.append(f"src/CMakeLists.txt: {name} must never use {banned}")

@@ -23,7 +23,20 @@ struct DirectedVisitor {
     return std::any_of(e.events.begin(), e.events.end(),
                        [&](const Event& part) { return directed(part, neighbors); });
   }
-  bool operator()(const auto&) const { return false; }
+  // What is stated of both directions, and laws that are their own mirror image.
+  bool operator()(const event::DiscreteLaplace&) const { return false; }
+  bool operator()(const event::DiscreteGaussian&) const { return false; }
+  bool operator()(const event::Laplace&) const { return false; }
+  bool operator()(const event::Gaussian&) const { return false; }
+  bool operator()(const event::RandomizedResponse&) const { return false; }
+  bool operator()(const event::LeakyRandomizedResponse&) const { return false; }
+  bool operator()(const event::Exponential&) const { return false; }
+  bool operator()(const event::Pure&) const { return false; }
+  bool operator()(const event::EpsilonDelta&) const { return false; }
+  bool operator()(const event::Zcdp&) const { return false; }
+  bool operator()(const event::Rdp&) const { return false; }
+  bool operator()(const event::Gdp&) const { return false; }
+  bool operator()(const event::Shuffled&) const { return false; }
 };
 
 bool directed(const Event& event, Neighbors neighbors) {

@@ -48,7 +48,11 @@ struct PrecedenceOf {
   Precedence operator()(const Between&) const { return Precedence::predicate; }
   Precedence operator()(const InList&) const { return Precedence::predicate; }
   Precedence operator()(const Like&) const { return Precedence::predicate; }
-  Precedence operator()(const auto&) const { return Precedence::primary; }
+  Precedence operator()(const Literal&) const { return Precedence::primary; }
+  Precedence operator()(const ColumnReference&) const { return Precedence::primary; }
+  Precedence operator()(const Call&) const { return Precedence::primary; }
+  Precedence operator()(const Cast&) const { return Precedence::primary; }
+  Precedence operator()(const Case&) const { return Precedence::primary; }
 };
 
 // In the order of ScalarType. Spark's own TIMESTAMP has a time zone; the others' has none.

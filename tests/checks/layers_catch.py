@@ -14,6 +14,8 @@ CASES = [
     ("src/base/text.cpp", "#include <shoal/numeric/directed.hpp>", "base may not include numeric"),
     ("src/plan/planner.cpp", '#include "engine/source.hpp"', "private header of another layer"),
     ("include/shoal/plan/plan.hpp", '#include "plan/filter.hpp"', "a public header includes a private one"),
+    ("src/session/session.cpp", '#include "session/touch_key.hpp"', "only the paid flow may let"),
+    ("src/learn/set.cpp", "template <typename Other>", "takes the rest of a variant"),
     ("src/CMakeLists.txt", "shoal_layer(plan2 USES base)\nshoal_layer(engine USES random)", "engine must never use random"),
 ]
 

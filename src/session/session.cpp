@@ -1,5 +1,6 @@
 #include "session/account_ledger.hpp"
 #include "session/answer_clock.hpp"
+#include "session/kept_engines.hpp"
 #include "session/paid_flow.hpp"
 #include "session/question.hpp"
 #include "session/request_identity.hpp"
@@ -192,7 +193,9 @@ std::string privacy_statement(double epsilon, double delta, const std::string& u
 }
 
 Session::Session(const std::filesystem::path& policy_path, ledger::Options ledger_options)
-    : policy_(catalog::load_policy(policy_path)), ledger_options_(std::move(ledger_options)) {
+    : policy_(catalog::load_policy(policy_path)),
+      ledger_options_(std::move(ledger_options)),
+      engines_(std::make_shared<KeptEngines>()) {
   if (!ledger_options_.keep) ledger_options_.keep = ledger::keep_open();
   if (ledger_options_.key_patience.count() == 0) ledger_options_.key_patience = kPatience;
 }
@@ -257,7 +260,7 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
   if (const auto known = repeated(clock, request)) return known_answer(*known);
   std::vector<const catalog::Table*> tables;
   for (const std::string& name : plan.tables) tables.push_back(policy_.find_table(name, true));
-  const std::unique_ptr<engine::Engine> engine = open_engine(policy_, tables);
+  KeptEngines::Lease engine = engines_->open(policy_, tables);
   const std::vector<std::vector<catalog::Key>> public_keys = look_up_public(plan, *engine);
   // Which groups of a person count where there are too many: independent of the data, and new for
   // each question, so that nobody can aim at it.
@@ -291,6 +294,7 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
     answer.key = request.key;
     return PaidWork{std::move(released.spent), to_json(answer)};
   });
+  engine.keep();
   return new_answer(flow, stored.answer);
 }
 

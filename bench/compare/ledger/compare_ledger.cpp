@@ -42,7 +42,7 @@ class ShoalLedger {
   }
 
  private:
-  privacy::Budget budget_{Epsilon(1e6), Delta(1e-6)};
+  privacy::Budget budget_{Epsilon(1000), Delta(1e-6)};
   ledger::Ledger ledger_;
 };
 

@@ -25,6 +25,7 @@ namespace shoal::session {
 
 class AccountLedger;
 class AnswerClock;
+class KeptEngines;
 
 struct BudgetReport {
   std::string name;
@@ -62,6 +63,8 @@ struct BudgetDetail {
 // must list all spends. Throws unsupported for events that have no profile under the relation.
 privacy::Certified certified_total(const BudgetReport& report);
 
+// It keeps its ledger and its engines open from request to request; both notice when the files are
+// others than they were.
 class Session {
  public:
   explicit Session(const std::filesystem::path& policy_path, ledger::Options ledger_options = {});
@@ -151,6 +154,7 @@ class Session {
 
   catalog::Policy policy_;
   ledger::Options ledger_options_;
+  std::shared_ptr<KeptEngines> engines_;
 };
 
 // The epsilon that a plan is charged, at its delta.

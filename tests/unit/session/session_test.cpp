@@ -15,8 +15,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace shoal::session {
 namespace {
@@ -551,6 +553,23 @@ TEST_F(SessionTest, AnOpenSessionNoticesALedgerThatWasReplaced) {
   std::filesystem::rename(folder_ / "backup", folder_ / "people.ledger");
   EXPECT_NEAR(session.budget().epsilon_spent, 0.3, 1e-9);
   EXPECT_TRUE(session.query(kCount, epsilon(0.2), "other's").repeated);
+}
+
+// So does one whose engine is kept: a file that changed is read anew, another schema is refused.
+TEST_F(SessionTest, AnOpenSessionReadsAFileThatWasReplaced) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  Session session(policy_path());
+  const Answer before = session.query(kCount, epsilon(0.3), "before");
+  session.query(kCount, epsilon(0.1), "kept");
+  const std::string text = read_file(folder_ / "people.csv");
+  std::string longer = text;
+  for (int i = 0; i < 5; ++i) longer += text.substr(text.find('\n') + 1);
+  write_file_durably(folder_ / "people.csv", longer, IfExists::replace);
+  const Answer after = session.query(kCount, epsilon(0.3), "after");
+  EXPECT_LT(number(before.rows[0][0]), 1000);
+  EXPECT_GT(number(after.rows[0][0]), 2000);
+  write_file_durably(folder_ / "people.csv", "other,names\n1,2\n", IfExists::replace);
+  EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.1), "refused"); }), ErrorCode::conflict);
 }
 
 // What was converted holds at a moment fixed in advance; who stops when the answers please needs

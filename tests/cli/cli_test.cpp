@@ -237,29 +237,62 @@ TEST_F(CommandLine, EveryBadInputHasItsCodeAndSpendsNothing) {
   EXPECT_EQ(ledger_entries(), 1u);
 }
 
-TEST_F(CommandLine, ALedgerThatCannotBeWrittenStopsEverything) {
+// Everything that would have to be paid: stored answers and reports need no write.
+TEST_F(CommandLine, ALedgerThatCannotBeWrittenStopsEveryNewQuestion) {
   ASSERT_EQ(shoal(query(kCount)).status, 0);
   std::filesystem::permissions(folder_ / "people.ledger", std::filesystem::perms::owner_read);
-  const Outcome outcome = shoal(query(kCount));
+  std::vector<std::string> another = query(kCount);
+  another.insert(another.end(), {"--key", "another"});
+  const Outcome outcome = shoal(another);
   EXPECT_EQ(outcome.status, error_door(ErrorCode::io).exit_status) << outcome.errors;
   EXPECT_NE(outcome.errors.find("is read-only"), std::string::npos) << outcome.errors;
+  EXPECT_EQ(shoal(query(kCount)).status, 0);
+  EXPECT_EQ(shoal({"budget", "people.toml"}).status, 0);
   std::filesystem::permissions(folder_ / "people.ledger", std::filesystem::perms::owner_all);
   EXPECT_EQ(ledger_entries(), 1u);
 }
 
-TEST_F(CommandLine, AFullDiskStopsEverything) {
+TEST_F(CommandLine, AFullDiskStopsEveryNewQuestion) {
   ASSERT_EQ(shoal(query(kCount)).status, 0);
   // A limit on file size is what a full disk looks like to one process: the next write of the
   // ledger fails.
   std::string command = "cd " + quoted(folder_.path().string()) +
                         " && (ulimit -f 1; trap '' XFSZ; " + quoted(test::program()) +
                         " query people.toml " + quoted(kCount) +
-                        " --epsilon 0.1) >out.txt 2>errors.txt";
+                        " --epsilon 0.1 --key another) >out.txt 2>errors.txt";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), error_door(ErrorCode::io).exit_status)
       << read_file(folder_ / "errors.txt");
   EXPECT_TRUE(read_file(folder_ / "out.txt").empty());
   EXPECT_EQ(ledger_entries(), 1u);
+}
+
+TEST_F(CommandLine, BudgetCopiesCertifiesAndListsOnRequest) {
+  for (int i = 0; i < 22; ++i) {
+    std::vector<std::string> words = query(kCount, "0.01");
+    words.insert(words.end(), {"--key", "key-" + std::to_string(i)});
+    ASSERT_EQ(shoal(words).status, 0);
+  }
+  const std::string short_list = shoal({"budget", "people.toml"}).output;
+  EXPECT_NE(short_list.find("the last 20 of 22 (--all lists them)"), std::string::npos);
+  EXPECT_EQ(short_list.find("as one"), std::string::npos);
+  EXPECT_NE(short_list.find("in 22 questions"), std::string::npos);
+  const auto json = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> words = {"budget", "people.toml", "--format", "json"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return nlohmann::json::parse(shoal(words).output);
+  };
+  EXPECT_EQ(json({})["spends"].size(), 20u);
+  EXPECT_EQ(json({})["spend_count"], 22);
+  EXPECT_TRUE(json({})["certified_if_fixed_in_advance"].is_null());
+  EXPECT_EQ(json({"--all"})["spends"].size(), 22u);
+  EXPECT_FALSE(json({"--certify"})["certified_if_fixed_in_advance"].is_null());
+  EXPECT_NE(shoal({"budget", "people.toml", "--verify"}).output.find("every entry verified"),
+            std::string::npos);
+  EXPECT_EQ(shoal({"budget", "people.toml", "--backup", "copy.ledger"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "copy.ledger"));
+  EXPECT_EQ(shoal({"budget", "people.toml", "--backup", "copy.ledger"}).status,
+            error_door(ErrorCode::conflict).exit_status);
 }
 
 TEST_F(CommandLine, TamperingShows) {

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +23,9 @@ struct FreeResult {
   void operator()(PGresult* result) const { PQclear(result); }
 };
 using Result = std::unique_ptr<PGresult, FreeResult>;
+
+// A server that answers at all says something in this time after it gave a lock up.
+constexpr std::chrono::milliseconds kSilence(1000);
 
 void ignore_notice(void*, const PGresult*) {}
 
@@ -61,7 +67,10 @@ std::optional<std::int64_t> ServerRow::optional_integer(int column) const {
 }
 
 ServerConnection::ServerConnection(std::string name, const Options& options)
-    : name_(std::move(name)), step_(options.step) {
+    : name_(std::move(name)),
+      step_(options.step),
+      // The server itself gives up a lock after busy_milliseconds, and says so.
+      patience_(2 * std::chrono::milliseconds(options.busy_milliseconds) + kSilence) {
   // A server that is not there is not waited for without end, unless the owner says so.
   const bool limited = std::getenv("PGCONNECT_TIMEOUT") != nullptr;
   const std::array<const char*, 4> names{"client_encoding", "fallback_application_name",
@@ -121,6 +130,41 @@ void ServerConnection::fail(const PGresult* result) const {
                                          name_, state));
 }
 
+void ServerConnection::wait_for_input() {
+  pollfd socket{PQsocket(connection_), POLLIN, 0};
+  const auto deadline = std::chrono::steady_clock::now() + patience_;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const int ready = ::poll(&socket, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready > 0) return;
+    if (ready < 0 && errno == EINTR) continue;
+    silent_ = true;
+    no_answer(name_);
+  }
+}
+
+pg_result* ServerConnection::exchange(const std::string& sql,
+                                      const std::vector<const char*>& values) {
+  if (silent_) no_answer(name_);
+  const int sent =
+      values.empty() ? PQsendQuery(connection_, sql.c_str())
+                     : PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(values.size()),
+                                         nullptr, values.data(), nullptr, nullptr, 0);
+  if (sent != 1) no_answer(name_);
+  Result last;
+  while (true) {
+    while (PQisBusy(connection_) != 0) {
+      wait_for_input();
+      if (PQconsumeInput(connection_) != 1) no_answer(name_);
+    }
+    Result next(PQgetResult(connection_));
+    if (!next) return last.release();
+    // Of several statements the one that failed counts, as PQexec() has it.
+    if (!last || PQresultStatus(last.get()) != PGRES_FATAL_ERROR) last = std::move(next);
+  }
+}
+
 void ServerConnection::run(const std::string& sql, const std::vector<ServerValue>& parameters,
                            const std::function<void(const ServerRow&)>& action) {
   std::vector<const char*> values;
@@ -133,10 +177,7 @@ void ServerConnection::run(const std::string& sql, const std::vector<ServerValue
     values.push_back(parameter ? parameter->c_str() : nullptr);
   }
   step();
-  const Result result(parameters.empty()
-                          ? PQexec(connection_, sql.c_str())
-                          : PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()),
-                                         nullptr, values.data(), nullptr, nullptr, 0));
+  const Result result(exchange(sql, values));
   step();
   const ExecStatusType status = PQresultStatus(result.get());
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) fail(result.get());
@@ -159,7 +200,7 @@ void ServerConnection::begin() {
 
 void ServerConnection::commit() {
   step();
-  const Result result(PQexec(connection_, "COMMIT"));
+  const Result result(exchange("COMMIT", {}));
   step();
   if (PQresultStatus(result.get()) != PGRES_COMMAND_OK) fail(result.get());
   // The server answers ROLLBACK, and no error, if it had given the transaction up before.
@@ -167,8 +208,12 @@ void ServerConnection::commit() {
 }
 
 void ServerConnection::roll_back() noexcept {
-  if (PQtransactionStatus(connection_) == PQTRANS_IDLE) return;
-  const Result ignored(PQexec(connection_, "ROLLBACK"));
+  if (silent_ || PQtransactionStatus(connection_) == PQTRANS_IDLE) return;
+  try {
+    const Result ignored(exchange("ROLLBACK", {}));
+  } catch (...) {
+    // The server rolls back when the connection ends.
+  }
 }
 
 }  // namespace shoal::ledger

@@ -5,6 +5,7 @@
 
 #include <shoal/ledger/ledger.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -64,9 +65,16 @@ class ServerConnection {
  private:
   [[noreturn]] void fail(const pg_result* result) const;
   void step() const;
+  // Sends and waits for the last result, however long it is if something comes. Throws unavailable
+  // if the server is silent for too long; nothing is asked of it again then, since nobody knows
+  // what it will do with the question.
+  pg_result* exchange(const std::string& sql, const std::vector<const char*>& values);
+  void wait_for_input();
 
   std::string name_;
   std::function<void()> step_;
+  std::chrono::milliseconds patience_;
+  bool silent_ = false;
   pg_conn* connection_ = nullptr;
 };
 

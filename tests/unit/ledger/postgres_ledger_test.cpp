@@ -7,6 +7,7 @@
 #include "support/touch.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <thread>
@@ -237,6 +238,28 @@ TEST_F(PostgresLedger, SilenceIsNotDeath) {
   privacy::Reservation held = reserve(ledger, request_of("key", 0.5));
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   EXPECT_EQ(settle(ledger, std::move(held), "answer").answer, "answer");
+}
+
+// A server that stands still is not waited for without end; what was reserved stays so, and goes on
+// once the server does.
+TEST_F(PostgresLedger, AFrozenServerIsUnavailableAndLosesNothing) {
+  Ledger ledger(place_, patient(200));
+  ledger.open_account(account_of(1));
+  privacy::Reservation held = reserve(ledger, request_of("key", 0.5));
+  const pid_t backend = std::stoi(server_.value(
+      "SELECT pid FROM pg_stat_activity WHERE application_name = 'shoal ledger' ORDER BY "
+      "backend_start DESC LIMIT 1"));
+  ASSERT_EQ(::kill(backend, SIGSTOP), 0);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of([&] { settle(ledger, std::move(held), "never told"); }),
+            ErrorCode::unavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_EQ(code_of([&] { ledger.total(kLineage); }), ErrorCode::unavailable);
+  ::kill(backend, SIGCONT);
+  { const Ledger gone = std::move(ledger); }
+  Ledger again(place_);
+  EXPECT_EQ(settle(again, take_over(again, request_of("key", 0.5)), "answer").answer, "answer");
+  EXPECT_EQ(total_units(again), units(0.5));
 }
 
 TEST_F(PostgresLedger, ALockedTableIsUnavailableAndCostsNothing) {

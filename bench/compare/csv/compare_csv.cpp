@@ -1,6 +1,6 @@
 // CSV to Parquet through Shoal's reader and through DuckDB's own, which take turns over one file of
 // numbers, dates and texts, some of them quoted.
-//   build/bench/bench/compare/import/compare_import [megabytes] [rounds] [folder]
+//   build/bench/bench/compare/csv/compare_csv [megabytes] [rounds] [folder]
 #include "engine/duckdb_connection.hpp"
 #include "engine/source.hpp"
 
@@ -149,7 +149,7 @@ int main(int argc, char** argv) try {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
   const std::filesystem::path parent =
       argc > 3 ? std::filesystem::path(argv[3]) : std::filesystem::temp_directory_path();
-  const std::filesystem::path folder = parent / fmt::format("shoal-compare-import-{}", megabytes);
+  const std::filesystem::path folder = parent / fmt::format("shoal-compare-csv-{}", megabytes);
   std::filesystem::create_directories(folder);
   const std::filesystem::path input = folder / "table.csv";
   if (!std::filesystem::exists(input)) write_table(input, megabytes * 1'000'000);

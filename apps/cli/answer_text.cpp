@@ -1,8 +1,8 @@
 #include "answer_text.hpp"
 
 #include "bars.hpp"
-#include "row_file.hpp"
 #include "found_text.hpp"
+#include "row_file.hpp"
 #include "table.hpp"
 
 #include <shoal/base/text.hpp>

@@ -144,7 +144,7 @@ class CsvSplitter {
   std::size_t filled_ = 0;    // bytes of the block that came from the file
   std::uint64_t offset_ = 0;  // in the file, of the block's first byte
   bool ended_ = false;        // the block reaches the end of the file
-  std::uint64_t line_ = 1;     // of the file, where the next row starts
+  std::uint64_t line_ = 1;    // of the file, where the next row starts
   bool header_pending_;
   std::vector<std::string> header_;
   CsvCounts counts_;

@@ -48,6 +48,22 @@ TEST_F(CsvFunction, GivesTheColumnsThatAreAskedFor) {
             (Rows{{"1", "1"}, {"2", "2"}}));
 }
 
+// Chunks are written over and over: nothing of an earlier row may stay.
+TEST_F(CsvFunction, ARowKeepsNothingOfAnEarlierOne) {
+  std::string text = "n,a,b\n";
+  for (int i = 0; i < 20'000; ++i) {
+    constexpr const char* kRows[] = {"twelve bytes,x", "a", "ab,", "a rather long text,yy"};
+    text += fmt::format("{},{}\n", i, kRows[i / 3000 % 4]);
+  }
+  const std::string table = source(write(text), {"n", "a", "b"});
+  EXPECT_EQ(connection_.rows("SELECT a, b, COUNT(*), COUNT(b) FROM " + table +
+                             " GROUP BY ALL ORDER BY a"),
+            (Rows{{"a", "", "6000", "0"},
+                  {"a rather long text", "yy", "3000", "3000"},
+                  {"ab", "", "5000", "0"},
+                  {"twelve bytes", "x", "6000", "6000"}}));
+}
+
 TEST_F(CsvFunction, NamesRowsByTheirPlaceInTheFile) {
   const auto path = write("x\ny\n\nz\n");
   EXPECT_EQ(connection_.rows("SELECT shoal_row, a FROM " + source(path, {"a"}, {false, true})),
@@ -99,6 +115,7 @@ TEST_F(CsvFunction, CountsWhatItDid) {
 
 TEST_F(CsvFunction, OpensNoFileButThoseAllowed) {
   const auto path = write("a\n1\n");
+  std::ofstream(folder_.path() / "other") << "a\n1\n";
   connection_.csv_reads().allow_only(std::vector{path});
   EXPECT_EQ(connection_.rows("SELECT a FROM " + source(path, {"a"})), (Rows{{"1"}}));
   EXPECT_THROW(connection_.rows("SELECT a FROM " + source(folder_.path() / "other", {"a"})),

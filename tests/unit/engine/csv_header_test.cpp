@@ -27,6 +27,7 @@ TEST_F(CsvHeader, NamesAreNoProblem) {
   EXPECT_EQ(problem("x\n"), "");
   EXPECT_EQ(problem(""), "");
   // A number above texts, an empty field, a text above itself once.
+  EXPECT_EQ(problem("2019,b\nx,1\n7,2\ny,3\n"), "");
   EXPECT_EQ(problem("2019,,other\na,1,other\nb,2,none\nc,3,none\n"), "");
   // The header of each of the files that were put together.
   EXPECT_EQ(problem("id,sex\n1,m\nid,sex\n2,f\nid,sex\n3,f\n"), "");

@@ -98,6 +98,10 @@ TEST(LineFieldsTest, ALineIsARow) {
     return Row(found.begin(), found.end());
   };
   EXPECT_EQ(fields("a,\"b,\"\"c\"\"\",d"), (Row{"a", "b,\"c\"", "d"}));
+  const std::string longer(100, 'x');
+  const std::string field = "\"\"\"" + longer + "\"";
+  EXPECT_EQ(fields(field + "," + field + "," + field),
+            (Row{"\"" + longer, "\"" + longer, "\"" + longer}));
   EXPECT_EQ(fields("\"a,b"), (Row{"\"a", "b"}));
   EXPECT_EQ(fields(""), (Row{""}));
   EXPECT_EQ(fields(","), (Row{"", ""}));

@@ -174,9 +174,11 @@ void DuckdbConnection::run(const std::string& sql, const std::function<void(doub
   double told = 0;
   progress(0);
   while (pending.step()) {
-    // Below 0: not known, as it is while a CSV file is read.
-    const double done = std::max(duckdb_query_progress(state_->connection).percentage / 100,
-                                 state_->csv_reads->progress().value_or(0));
+    // DuckDB's is below 0 while it is not known, as where a CSV is read; that of a CSV is 1 when it
+    // is read, which may have been an earlier statement's.
+    const double read = state_->csv_reads->progress().value_or(0);
+    const double done =
+        std::max(duckdb_query_progress(state_->connection).percentage / 100, read < 1 ? read : 0);
     if (done < told + 0.01 || done >= 1) continue;
     told = done;
     progress(told);

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shoal::engine {
@@ -164,6 +166,35 @@ TEST_F(CsvFunction, LinesOfAFieldAreNoRows) {
         any.rows("SELECT id, length(note) FROM " + source(path, {"id", "note"}) + " ORDER BY id"),
         (Rows{{"1", std::to_string(before)}, {"2", std::to_string(field.size())}, {"3", "1"}}));
   }
+}
+
+// Where a file is as it should be, DuckDB's own reader in one thread reads the same rows.
+TEST_F(CsvFunction, AgreesWithDuckdbOnWellFormedFiles) {
+  std::mt19937 random(99);
+  constexpr std::string_view kLetters = "ab ,\"\n'\t;";
+  std::string text = "a,b,c\n";
+  for (int i = 0; i < 20'000; ++i) {
+    text += std::to_string(i);
+    for (int column = 0; column < 2; ++column) {
+      std::string field;
+      for (auto size = random() % 20; size > 0; --size) {
+        const char c = kLetters[random() % kLetters.size()];
+        field += c == '"' ? "\"\"" : std::string(1, c);
+      }
+      text += ",\"" + field + "\"";
+    }
+    text += "\n";
+  }
+  const auto path = write(text);
+  const std::string ours = "SELECT * FROM " + source(path, {"a", "b", "c"});
+  const std::string theirs = fmt::format(
+      "SELECT * FROM read_csv({}, header = true, auto_detect = false, delim = ',', quote "
+      "= '\"', escape = '\"', new_line = '\\n', parallel = false, columns = {{'a': "
+      "'VARCHAR', 'b': 'VARCHAR', 'c': 'VARCHAR'}})",
+      quoted(path.string()));
+  EXPECT_EQ(connection_.rows("SELECT COUNT(*) FROM (" + ours + ")"), (Rows{{"20000"}}));
+  EXPECT_EQ(connection_.rows(ours + " EXCEPT ALL " + theirs), Rows{});
+  EXPECT_EQ(connection_.rows(theirs + " EXCEPT ALL " + ours), Rows{});
 }
 
 }  // namespace

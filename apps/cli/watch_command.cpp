@@ -210,36 +210,35 @@ std::string last_line(const WatchArguments& given, const Plan& plan,
                      means, given.state.empty() ? "; no ledger is kept: count it" : "");
 }
 
-// A question a line, answered as it comes.
-class Questions {
+// Rows of a line each: an answer leaves as its line comes.
+class CsvReader {
  public:
-  explicit Questions(const std::string& input) : lines_(input, "questions", Printing::as_it_goes) {}
+  explicit CsvReader(LineReader& lines) : lines_(&lines) {}
 
   bool next() {
-    std::optional<std::string_view> line = lines_.next();
-    if (line && lines_.line() == 1 && line->starts_with(kByteOrderMark))
+    std::optional<std::string_view> line = lines_->next();
+    if (!line) return false;
+    if (lines_->line() == 1 && line->starts_with(kByteOrderMark))
       line->remove_prefix(kByteOrderMark.size());
-    if (line) fields_ = split_.split(*line);
-    return line.has_value();
+    fields_ = split_.split(*line);
+    return true;
   }
   std::span<const std::string_view> fields() const { return fields_; }
-  std::string place() const { return lines_.place(lines_.line()); }
-  bool must_wait() const { return lines_.must_wait(); }
-  void finish() { lines_.finish(); }
+  std::int64_t line() const { return lines_->line(); }
 
  private:
   static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-  LineReader lines_;
+  LineReader* lines_;
   engine::LineFields split_;
   std::span<const std::string_view> fields_;
 };
 
-std::size_t column_of(Questions& questions, const std::string& name) {
-  if (!questions.next()) {
+std::size_t column_of(CsvReader& csv, const std::string& name) {
+  if (!csv.next()) {
     throw Error(ErrorCode::parse_error, "the stream is empty; it needs a header line");
   }
-  const auto header = questions.fields();
+  const auto header = csv.fields();
   if (name.empty()) return header.size() - 1;
   const auto found = std::find(header.begin(), header.end(), name);
   if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
@@ -248,15 +247,15 @@ std::size_t column_of(Questions& questions, const std::string& name) {
 }
 
 // A value of the stream in steps, rounded down to the grid.
-Int128 steps_of(const Questions& questions, std::size_t column, int places) {
-  const auto fields = questions.fields();
+Int128 steps_of(const CsvReader& csv, const LineReader& lines, std::size_t column, int places) {
+  const auto fields = csv.fields();
   const DecimalOrFault read =
       column < fields.size() ? read_decimal(fields[column]) : DecimalOrFault{};
   if (read.value && read.value->decimals <= places) return read.value->steps(places);
   throw Error(ErrorCode::parse_error,
               fmt::format("the value on {} is no decimal with at most {} digits after the point; "
                           "correct it",
-                          questions.place(), places));
+                          lines.place(csv.line()), places));
 }
 
 // Where verdicts go. That nobody reads them any more, or that a disk is full, says nothing of the
@@ -283,27 +282,28 @@ class Verdicts {
   std::exception_ptr failure_;
 };
 
-void answer(const WatchArguments& given, const Plan& plan, Questions& questions, std::size_t column,
-            mechanism::ThresholdWatch& watch, Verdicts& verdicts) {
+void answer(const WatchArguments& given, const Plan& plan, CsvReader& csv, LineReader& lines,
+            std::size_t column, mechanism::ThresholdWatch& watch, Verdicts& verdicts) {
   std::int64_t number = 0;
-  while (!verdicts.failed() && questions.next()) {
-    const Int128 value = steps_of(questions, column, plan.places);
+  while (!verdicts.failed() && csv.next()) {
+    const Int128 value = steps_of(csv, lines, column, plan.places);
     const mechanism::SparseReply reply = watch.ask(value, plan.threshold);
-    verdicts.write(line_of(given, plan, ++number, reply), questions.must_wait());
+    verdicts.write(line_of(given, plan, ++number, reply), lines.must_wait());
     if (reply.verdict == Verdict::halted) break;
   }
 }
 
 void run(const WatchArguments& given) {
   const Plan plan = plan_of(given);
-  Questions questions(given.input);
-  const std::size_t column = column_of(questions, given.column);
+  LineReader lines(given.input, "questions", Printing::as_it_goes);
+  CsvReader csv(lines);
+  const std::size_t column = column_of(csv, given.column);
   Watching watching(given, plan);
   Verdicts verdicts;
   std::string last;
   try {
     watching.run([&](mechanism::ThresholdWatch& watch) {
-      answer(given, plan, questions, column, watch, verdicts);
+      answer(given, plan, csv, lines, column, watch, verdicts);
       last = last_line(given, plan, watch);
     });
   } catch (...) {
@@ -311,7 +311,7 @@ void run(const WatchArguments& given) {
     verdicts.write("", true);
     throw;
   }
-  questions.finish();
+  lines.finish();
   verdicts.finish(last);
 }
 

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace shoal::engine {
@@ -26,18 +28,23 @@ using catalog::Table;
                           path.string(), why));
 }
 
-// Tells the formats apart by content, so that a wrong file name does no harm.
+// Tells the formats apart by content, so that a wrong file name does no harm. Only the header is
+// looked at: no row decides whether a file is a table.
 SourceFormat detect_format(const std::filesystem::path& path) {
   const std::string head = read_file_head(path, 1 << 16);
   if (head.starts_with("PAR1")) return SourceFormat::parquet;
   if (head.empty()) neither(path, "it is empty");
-  if (head.find('\0') != std::string::npos) neither(path, "it holds binary data");
-  if (!is_utf8(head, head.size() == (1 << 16))) neither(path, "it is not UTF-8 text");
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) neither(path, "it is blank");
+  const std::size_t end = std::min(head.find_first_of("\r\n", first), head.size());
+  const std::string_view header = std::string_view(head).substr(0, end);
+  if (header.find('\0') != std::string_view::npos || !is_utf8(header, end == (1 << 16))) {
+    const bool binary = head.find('\0') != std::string::npos;
+    neither(path, binary ? "it holds binary data" : "its header is not UTF-8 text");
+  }
   if (head[first] == '{' || head[first] == '[') neither(path, "it looks like JSON");
   if (head[first] == '<') neither(path, "it looks like XML or HTML");
-  if (head.find('\n') == std::string::npos) neither(path, "it has no line after the header");
+  if (end == head.size()) neither(path, "it has no line after the header");
   return SourceFormat::csv;
 }
 

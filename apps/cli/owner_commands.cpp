@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -23,18 +24,56 @@ constexpr int kParts = 1000;
 
 void print_report(const std::string& table, const engine::RowReport& report) {
   fmt::print("{}: {} row{}\n", table, report.rows, report.rows == 1 ? "" : "s");
-  for (const engine::RowProblem& problem : report.problems) {
+  for (const catalog::RowProblem& problem : report.problems) {
     fmt::print("  in {} row{}, {} {}\n", problem.rows, problem.rows == 1 ? "" : "s",
                problem.column.empty() ? "the line" : problem.column, problem.what);
   }
 }
 
+// A bar for each table in turn.
+class SettlingBar {
+ public:
+  void tell(const std::string& table, double share) {
+    if (table != table_ || !bar_) {
+      bar_ = std::make_unique<Progress>("settling " + table, kParts, Printing::at_the_end);
+      table_ = table;
+      shown_ = 0;
+    }
+    const auto done = static_cast<std::int64_t>(share * kParts);
+    bar_->advance(done - shown_);
+    shown_ = done;
+  }
+
+ private:
+  std::string table_;
+  std::unique_ptr<Progress> bar_;
+  std::int64_t shown_ = 0;
+};
+
 struct InitArguments {
   session::InitRequest request;
   std::vector<std::string> files, public_files;
-  std::string output, ledger, neighbors = "add_remove";
+  std::string output, ledger, header, neighbors = "add_remove";
   bool skip_check = false;
 };
+
+// The names between commas.
+std::vector<std::string> names_of(const std::string& list) {
+  std::vector<std::string> names;
+  std::size_t at = 0;
+  while (!list.empty() && at <= list.size()) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    names.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+session::InitResult with_bar(session::InitRequest& request) {
+  SettlingBar bar;
+  request.progress = [&](const std::string& table, double share) { bar.tell(table, share); };
+  return session::init_policy(request);
+}
 
 void run_init(const InitArguments& arguments) {
   session::InitRequest request = arguments.request;
@@ -44,7 +83,8 @@ void run_init(const InitArguments& arguments) {
   request.ledger = arguments.ledger;
   request.neighbors = parse_neighbors(arguments.neighbors);
   request.check = !arguments.skip_check;
-  const session::InitResult result = session::init_policy(request);
+  request.header = names_of(arguments.header);
+  const session::InitResult result = with_bar(request);
   for (const auto& [table, report] : result.tables) print_report(table, report);
   fmt::print("wrote {}\n", result.policy.string());
   if (result.shared_budget) {
@@ -76,27 +116,20 @@ session::ImportRequest request_of(const ImportArguments& arguments) {
   return request;
 }
 
-// Settles what is not settled, and says of each table whether it was.
+// Settles what is not settled, and says of each table what its rows are like.
 void settle(const std::filesystem::path& policy) {
-  std::string table;
-  std::unique_ptr<Progress> bar;
-  std::int64_t shown = 0;
-  const auto settled = session::settle_data(policy, [&](const std::string& name, double share) {
-    if (name != table || !bar) {
-      bar = std::make_unique<Progress>("settling " + name, kParts, Printing::at_the_end);
-      table = name;
-      shown = 0;
-    }
-    const auto done = static_cast<std::int64_t>(share * kParts);
-    bar->advance(done - shown);
-    shown = done;
-  });
-  bar.reset();
+  std::vector<session::SettledTable> settled;
+  {
+    SettlingBar bar;
+    settled = session::settle_data(
+        policy, [&](const std::string& table, double share) { bar.tell(table, share); });
+  }
   for (const session::SettledTable& one : settled) {
-    fmt::print("{}: {}\n", one.table,
-               one.when == engine::Settled::now
-                   ? "settled"
-                   : "settled already; its file has not changed since");
+    if (one.report.when == engine::Settled::now) {
+      print_report(one.table, one.report.rows);
+    } else {
+      fmt::print("{}: settled already; its file has not changed since\n", one.table);
+    }
   }
 }
 
@@ -151,6 +184,10 @@ void add_init(CLI::App& app) {
                    "several times")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option(
+      "--header", arguments->header,
+      "names of the columns, with commas between them, of CSV files whose first line "
+      "is a row");
   command->add_option("--max-rows-per-person", arguments->request.max_rows_per_person,
                       "how many rows of a person count");
   command->add_option("--neighbors", arguments->neighbors, "add_remove or replace_one")
@@ -166,7 +203,7 @@ void add_init(CLI::App& app) {
                     "give data that has a budget another one: what leaks then adds up");
   command->add_flag("--replace", arguments->request.replace, "overwrite an existing policy file");
   command->add_flag("--no-check", arguments->skip_check,
-                    "do not read the rows for values that do not fit");
+                    "do not read the rows now; those of Parquet then need shoal import");
   command->callback([arguments] { run_init(*arguments); });
 }
 

@@ -43,6 +43,11 @@ std::string table_text(const Policy& policy, const Table& table) {
     text +=
         fmt::format("delimiter = {}\nquote = {}\n", toml_text(std::string(1, table.csv.delimiter)),
                     toml_text(std::string(1, table.csv.quote)));
+    std::string names;
+    for (const std::string& name : table.csv.header)
+      names += (names.empty() ? "" : ", ") + toml_text(name);
+    if (!names.empty())
+      text += fmt::format("header = [{}]   # the file has no line of names\n", names);
   }
   if (table.is_public) {
     text += "public = true   # its rows are no secret\n";

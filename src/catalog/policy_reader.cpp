@@ -109,7 +109,7 @@ std::vector<std::string> parse_categories(const Section& section, ColumnType typ
 }
 
 Column parse_column(const std::string& name, const Section& section) {
-  section.allow_only({"type", "bounds", "categories", "nulls", "queryable", "unique"});
+  section.allow_only({"type", "bounds", "categories", "nulls", "queryable", "unique", "trim"});
   Column column;
   column.name = name;
   column.type = parse_type(section);
@@ -118,7 +118,54 @@ Column parse_column(const std::string& name, const Section& section) {
   column.nulls = section.flag("nulls").value_or(true);
   column.queryable = section.flag("queryable").value_or(column.type != ColumnType::other);
   column.unique = section.flag("unique").value_or(false);
+  column.trim = section.flag("trim").value_or(false);
+  if (section.get("trim") && column.type != ColumnType::text) {
+    refuse(*section.get("trim"), section.key("trim"),
+           fmt::format("is given for a column of type {}; only blanks around text are trimmed",
+                       to_string(column.type)));
+  }
   return column;
+}
+
+std::vector<std::string> parse_header(const Section& section) {
+  const toml::node* node = section.get("header");
+  if (!node) return {};
+  const std::string key = section.key("header");
+  const toml::array* list = node->as_array();
+  if (!list || list->empty())
+    refuse(*node, key, "must be a list of names, such as [\"id\", \"age\"]");
+  std::vector<std::string> names;
+  for (const toml::node& item : *list) {
+    const auto name = item.value_exact<std::string>();
+    if (!name || name->empty()) refuse(item, key, "must be a list of names in quotes");
+    if (std::find(names.begin(), names.end(), *name) != names.end())
+      refuse(item, key, fmt::format("names \"{}\" twice", printable(*name, 60)));
+    names.push_back(*name);
+  }
+  return names;
+}
+
+// What is said of a table's file alone.
+void parse_file_keys(const Section& section, Table& table) {
+  const auto only = [&](const char* name, bool allowed, const char* where) {
+    if (section.get(name) && !allowed)
+      refuse(*section.get(name), section.key(name), fmt::format("is given, but {}", where));
+  };
+  only("header", table.format == SourceFormat::csv, "only a CSV file can lack a line of names");
+  only("trim", table.format != SourceFormat::postgresql, "a server's text is asked as it is");
+  table.csv.header = parse_header(section);
+  const bool all = section.flag("trim").value_or(false);
+  for (Column& column : table.columns) {
+    if (column.trim && table.format == SourceFormat::postgresql) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("table.{}.column.{}.trim is given, but a server's text is asked as it "
+                      "is; trim it in a view",
+                      table.name, printable(column.name, 60)));
+    }
+    const Section own = *section.required_section("column").section(column.name);
+    if (column.type == ColumnType::text && !own.get("trim")) column.trim = all;
+  }
 }
 
 constexpr long long kMostContributions = 1'000'000;
@@ -239,7 +286,7 @@ void check_sources(const Policy& policy) {
 Table parse_table(const std::string& name, const Section& section, PrivacyUnit unit) {
   section.allow_only({"source", "format", "delimiter", "quote", "public", "person_column", "via",
                       "max_rows_per_person", "max_groups_per_person", "max_rows_per_group",
-                      "clustered", "column"});
+                      "clustered", "header", "trim", "column"});
   Table table;
   table.name = name;
   table.source = section.required_text("source", "source = \"people.csv\"");
@@ -265,6 +312,7 @@ Table parse_table(const std::string& name, const Section& section, PrivacyUnit u
     table.columns.push_back(parse_column(column_name, *column));
   }
   if (table.columns.empty()) missing(section.key("column"), "[table.people.column.age]");
+  parse_file_keys(section, table);
   parse_unit(section, unit, table);
   return table;
 }

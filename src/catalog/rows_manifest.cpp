@@ -50,6 +50,13 @@ SettledRows entry_of(const toml::table& entry) {
   rows.source = stamp_of(entry, "source_bytes", "source_time_ns");
   rows.source_sha256 = text_of(entry, "source_sha256");
   rows.rows = number_of(entry, "rows");
+  const toml::array* problems = entry["problems"].as_array();
+  for (std::size_t i = 0; problems && i < problems->size(); ++i) {
+    const toml::table* problem = problems->get(i)->as_table();
+    if (!problem) throw std::range_error("no table");
+    rows.problems.push_back(
+        {text_of(*problem, "column"), number_of(*problem, "rows"), text_of(*problem, "what")});
+  }
   if (rows.kind == SettledKind::pinned) return rows;
   rows.file = text_of(entry, "file");
   // A name alone: what is read lies in the folder.
@@ -66,6 +73,12 @@ std::string text_of(const SettledRows& rows) {
       "source_time_ns = {}\nsource_sha256 = {}\n",
       toml_text(rows.signature), rows.kind == SettledKind::snapshot ? kSnapshot : kPinned,
       rows.rows, rows.source.bytes, rows.source.time_ns, toml_text(rows.source_sha256));
+  if (!rows.problems.empty()) text += "problems = [\n";
+  for (const RowProblem& problem : rows.problems) {
+    text += fmt::format("  {{column = {}, rows = {}, what = {}}},\n", toml_text(problem.column),
+                        problem.rows, toml_text(problem.what));
+  }
+  if (!rows.problems.empty()) text += "]\n";
   if (rows.kind == SettledKind::pinned) return text;
   return text + fmt::format("file = {}\nfile_bytes = {}\nfile_time_ns = {}\nfile_sha256 = {}\n",
                             toml_text(rows.file), rows.stamp.bytes, rows.stamp.time_ns,

@@ -18,7 +18,7 @@ bool on_server(const catalog::Table& table) {
 
 std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
                                     std::span<const catalog::Table* const> tables,
-                                    const BeforeNamed& before_named) {
+                                    const NameCopy& name_copy) {
   SHOAL_CHECK(!tables.empty());
   for (const catalog::Table* table : tables) {
     if (on_server(*table) == on_server(*tables[0])) continue;
@@ -28,7 +28,7 @@ std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
                             tables[0]->name, table->name));
   }
   if (on_server(*tables[0])) return std::make_unique<PostgresEngine>(policy, tables);
-  for (const catalog::Table* table : tables) settle_automatically(policy, *table, before_named);
+  for (const catalog::Table* table : tables) settle_automatically(policy, *table, name_copy);
   return std::make_unique<DuckdbEngine>(policy, tables);
 }
 

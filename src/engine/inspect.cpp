@@ -1,5 +1,6 @@
 #include "engine/csv_function.hpp"
 #include "engine/duckdb_connection.hpp"
+#include "engine/row_report.hpp"
 #include "engine/source.hpp"
 
 #include <shoal/base/error.hpp>
@@ -102,12 +103,55 @@ void infer_types(DuckdbConnection& connection, const std::string& source, Table&
   }
 }
 
+// Whether a text is what values of that type look like.
+bool reads_as(DuckdbConnection& connection, const std::string& text, ColumnType type) {
+  for (const auto& [candidate, test] : kCandidates) {
+    if (candidate != type) continue;
+    const std::string sql =
+        fmt::format("SELECT CAST(COALESCE({}, false) AS VARCHAR) FROM (SELECT {} AS text)",
+                    fmt::format(fmt::runtime(test), "text"), quoted(text));
+    return connection.rows(sql).at(0).at(0) == "true";
+  }
+  return false;
+}
+
+// A first line that is a row would make one person's values the names of the columns, which
+// messages show to everybody. Names are no numbers: in a row they are, wherever the column has
+// them.
+void refuse_row_as_header(DuckdbConnection& connection, const Table& table,
+                          const std::filesystem::path& path) {
+  bool typed = false;
+  for (const Column& column : table.columns) {
+    if (column.type == ColumnType::text) continue;
+    typed = true;
+    if (!reads_as(connection, column.name, column.type)) return;
+  }
+  if (!typed) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("the first line of {} reads as a row, not as names of columns; add --header "
+                  "with the names, such as --header id,age, or write them into the file's "
+                  "first line. Names that are numbers are not taken: write year_2024",
+                  path.string()));
+}
+
+void require_header(const std::vector<std::string>& header, std::size_t fields,
+                    const std::filesystem::path& path) {
+  if (header.size() == fields) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("the header has {} names, and the first row of {} has {} fields; name each "
+                  "of them",
+                  header.size(), path.string(), fields));
+}
+
 void check_names(const Table& table, const std::filesystem::path& path) {
   for (const Column& column : table.columns) {
     if (column.name.empty()) {
       throw Error(
           ErrorCode::invalid_argument,
-          fmt::format("{} has a column without a name; give every column of the header a name",
+          fmt::format("{} has a column without a name; give every column of its first line a name, "
+                      "or, if that is a row, add --header with the names",
                       path.string()));
     }
     if (!is_utf8(column.name, false) || printable(column.name, 1000) != column.name) {
@@ -119,11 +163,11 @@ void check_names(const Table& table, const std::filesystem::path& path) {
     for (const Column& other : table.columns)
       same += equals_ignoring_case(column.name, other.name) ? 1 : 0;
     if (same > 1) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format(
-              "{} has two columns named {} (upper and lower case count as the same); rename one",
-              path.string(), printable(column.name, 60)));
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} has two columns named {} (upper and lower case count as the "
+                              "same); rename one, or, "
+                              "if the first line is a row, add --header with the names",
+                              path.string(), printable(column.name, 60)));
     }
   }
 }
@@ -141,7 +185,7 @@ auto for_owner(const std::filesystem::path& path, Action&& action) {
 
 std::string source_of(const Table& table, const std::filesystem::path& path) {
   if (table.format == SourceFormat::parquet) return parquet_source(path);
-  return csv_source(path, table.csv, read_csv_header(path, table.csv));
+  return csv_source(path, table.csv, csv_names(path, table.csv), {table.csv.header.empty(), false});
 }
 
 std::string count_problems_sql(const Table& table, const std::string& source) {
@@ -164,21 +208,6 @@ std::string count_problems_sql(const Table& table, const std::string& source) {
   return fmt::format("SELECT {} FROM {}", items, source);
 }
 
-// What the reader made of lines that are not as they should be.
-void report_reading(const CsvCounts& counts, RowReport& report) {
-  const auto tell = [&](std::int64_t rows, const std::string& what) {
-    if (rows > 0) report.problems.push_back({"", rows, what});
-  };
-  tell(counts.unclosed_quotes, "opens a quote that is never closed: read as any other character");
-  tell(counts.multi_line_rows,
-       fmt::format("goes on for several, up to {}: was a quote left open?", counts.most_lines));
-  tell(counts.padded_rows, "has fewer fields than the header: the missing ones are NULL");
-  tell(counts.cut_rows, "has more fields than the header: the further ones are dropped");
-  tell(counts.oversized_rows,
-       fmt::format("is longer than {} MiB: what ends beyond is NULL", kLongestCsvRow >> 20));
-  tell(counts.not_text_rows, "holds a field that is no text (UTF-8 without NUL bytes): it is NULL");
-}
-
 RowReport report(DuckdbConnection& connection, const Table& table,
                  const std::filesystem::path& path) {
   const std::string source = source_of(table, path);
@@ -189,18 +218,10 @@ RowReport report(DuckdbConnection& connection, const Table& table,
   for (const Column& column : table.columns) {
     if (column.type == ColumnType::other) continue;
     const std::int64_t unreadable = std::stoll(counts[at++]);
-    const std::int64_t odd = std::stoll(counts[at++]);
-    if (unreadable > 0) {
-      found.problems.push_back(
-          {column.name, unreadable,
-           fmt::format("cannot be read as {}: NULL in queries", to_string(column.type))});
-    }
-    if (odd > 0) {
-      found.problems.push_back({column.name, odd,
-                                column.type == ColumnType::real
-                                    ? "is NaN: NULL in queries"
-                                    : "holds a line break: was a quote left open?"});
-    }
+    FieldCount count;
+    (column.type == ColumnType::real ? count.not_numbers : count.line_breaks) =
+        std::stoll(counts[at++]);
+    report_fields(column, count, unreadable, found);
   }
   if (table.format == SourceFormat::csv) report_reading(connection.csv_reads().counts(path), found);
   return found;
@@ -232,7 +253,7 @@ std::string import_sql(const catalog::Policy& policy, const Table& table, const 
 
 }  // namespace
 
-Table inspect_file(const std::filesystem::path& path) {
+Table inspect_file(const std::filesystem::path& path, const std::vector<std::string>& header) {
   catalog::require_one_file(std::filesystem::absolute(path), "the file");
   Table table;
   table.format = detect_format(path);
@@ -242,11 +263,15 @@ Table inspect_file(const std::filesystem::path& path) {
     DuckdbConnection connection;
     if (table.format == SourceFormat::csv) {
       table.csv = guess_format(path);
-      for (const std::string& name : read_csv_header(path, table.csv)) {
-        table.columns.emplace_back().name = name;
+      if (!header.empty()) {
+        require_header(header, read_csv_header(path, table.csv).size(), path);
+        table.csv.header = header;
       }
+      for (const std::string& name : csv_names(path, table.csv))
+        table.columns.emplace_back().name = name;
       check_names(table, path);
       infer_types(connection, source_of(table, path), table);
+      if (header.empty()) refuse_row_as_header(connection, table, path);
     } else {
       for (const auto& row : connection.rows("DESCRIBE SELECT * FROM " + parquet_source(path))) {
         Column& column = table.columns.emplace_back();
@@ -256,15 +281,6 @@ Table inspect_file(const std::filesystem::path& path) {
       check_names(table, path);
     }
     return table;
-  });
-}
-
-RowReport check_rows(const catalog::Policy& policy, const Table& table) {
-  const std::filesystem::path path = policy.resolve(table.source);
-  detect_format(path);
-  return for_owner(path, [&] {
-    DuckdbConnection connection;
-    return report(connection, table, path);
   });
 }
 

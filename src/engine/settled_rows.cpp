@@ -90,6 +90,13 @@ std::filesystem::path source_file(const catalog::Policy& policy, const catalog::
         fmt::format("the file of table {} is not there: {}; correct its source in the policy",
                     table.name, path.string()));
   }
+  // Their marker and manifest are those of the data.
+  if (path.parent_path().extension() == ".rows" &&
+      std::filesystem::exists(path.parent_path() / "rows.toml", ignored)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("table {} names settled rows, {}; name the data that they were made of",
+                            table.name, path.string()));
+  }
   return path;
 }
 

@@ -16,7 +16,7 @@ namespace shoal::engine {
 // read the same rows.
 std::string rows_signature(const catalog::Policy& policy, const catalog::Table& table);
 
-// The table's file, after symbolic links. Throws not_found.
+// The table's file. Throws not_found, and invalid_argument for settled rows.
 std::filesystem::path source_file(const catalog::Policy& policy, const catalog::Table& table);
 
 // Held open from the check on, so that what was checked is what is read.
@@ -44,6 +44,6 @@ FoundRows find_rows(const catalog::Policy& policy, const catalog::Table& table);
 // As find_rows(), but a CSV file, which no row can make unreadable, is settled now if it never was.
 // Throws unavailable, too, with the reason in the owner's log.
 FoundRows settle_automatically(const catalog::Policy& policy, const catalog::Table& table,
-                               const BeforeNamed& before_named);
+                               const NameCopy& name_copy);
 
 }  // namespace shoal::engine

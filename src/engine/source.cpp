@@ -40,6 +40,8 @@ std::string engine_type(ColumnType type) {
 std::string converted_field(const catalog::Column& column, bool tells_people_apart) {
   const std::string name = identifier(column.name);
   const std::string type = engine_type(column.type);
+  if (column.trim)
+    return fmt::format("NULLIF(trim(CAST({} AS VARCHAR), {}), '')", name, quoted(" \t"));
   if (!tells_people_apart || column.type != ColumnType::integer)
     return fmt::format("TRY_CAST({} AS {})", name, type);
   // No dot and no exponent; 0xe is neither.
@@ -83,6 +85,11 @@ std::string parquet_source(const std::filesystem::path& path) {
 std::vector<std::string> read_csv_header(const std::filesystem::path& path,
                                          const catalog::CsvFormat& format) {
   return read_csv_names(FileBytes(path), {format.delimiter, format.quote, true, 0});
+}
+
+std::vector<std::string> csv_names(const std::filesystem::path& path,
+                                   const catalog::CsvFormat& format) {
+  return format.header.empty() ? read_csv_header(path, format) : format.header;
 }
 
 }  // namespace shoal::engine

@@ -15,7 +15,8 @@ std::string identifier(const std::string& name);  // "name"
 // The type that a policy's type has in the engine, such as BIGINT.
 std::string engine_type(catalog::ColumnType type);
 
-// A field of that name as the column's type, NULL for what does not convert. A whole number is
+// A field of that name as the column's type, NULL for what does not convert, and for text that has
+// nothing but blanks where those are trimmed. A whole number is
 // rounded, unless it tells people apart: rounding could make one person of two, who would then be
 // protected as one.
 std::string converted_field(const catalog::Column& column, bool tells_people_apart);
@@ -35,6 +36,10 @@ std::string csv_source(const std::filesystem::path& path, const catalog::CsvForm
                        const CsvSourceOptions& options = {});
 
 std::string parquet_source(const std::filesystem::path& path);
+
+// The names of a CSV file's columns: the policy's, if the file has no line of them.
+std::vector<std::string> csv_names(const std::filesystem::path& path,
+                                   const catalog::CsvFormat& format);
 
 // The fields of a CSV file's first row: names, not data. Empty if the file has no row.
 std::vector<std::string> read_csv_header(const std::filesystem::path& path,

@@ -58,8 +58,7 @@ void require_schema(const catalog::Table& table, const std::vector<StoredColumn>
 std::vector<StoredColumn> csv_columns(const catalog::Table& table,
                                       const std::filesystem::path& path) {
   std::vector<StoredColumn> columns;
-  for (const std::string& name : read_csv_header(path, table.csv))
-    columns.push_back({name, "VARCHAR"});
+  for (const std::string& name : csv_names(path, table.csv)) columns.push_back({name, "VARCHAR"});
   if (columns.empty()) schema_differs(table, "it has no header line");
   return columns;
 }
@@ -73,6 +72,7 @@ std::vector<StoredColumn> parquet_columns(DuckdbConnection& connection,
 }
 
 bool is_as_stored(const Column& column, const StoredColumn& in_file) {
+  if (column.trim) return false;
   return in_file.type == engine_type(column.type) ||
          (column.type == ColumnType::integer && policy_type(in_file.type) == ColumnType::integer);
 }

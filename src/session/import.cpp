@@ -122,16 +122,16 @@ ImportResult import_table(const ImportRequest& request, const engine::Progress& 
   return result;
 }
 
-std::vector<SettledTable> settle_data(const fs::path& policy_path, const TableProgress& progress) {
+std::vector<SettledTable> settle_data(const fs::path& policy_path,
+                                      const engine::TableProgress& progress) {
   const catalog::Policy policy = catalog::load_policy(policy_path);
   std::vector<SettledTable> settled;
   for (const catalog::Table& table : policy.tables) {
     if (table.format == catalog::SourceFormat::postgresql) continue;
-    const engine::Settled when =
-        engine::settle_rows(policy, table, mark_copies(policy), [&](double share) {
-          if (progress) progress(table.name, share);
-        });
-    settled.push_back({table.name, when});
+    settled.push_back(
+        {table.name, engine::settle_rows(policy, table, mark_copies(policy), [&](double share) {
+           if (progress) progress(table.name, share);
+         })});
   }
   return settled;
 }

@@ -15,6 +15,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace shoal::session {
 namespace {
@@ -180,6 +183,33 @@ void mark_files(const catalog::Policy& policy, const InitRequest& request,
   }
 }
 
+// Settles the rows of every table. `mark` ties the data to the budget: before a copy of it has a
+// name, and not before that, since what cannot be read gets no policy.
+std::vector<std::pair<std::string, engine::RowReport>> settle_all(
+    const catalog::Policy& policy, const std::function<void()>& mark,
+    const engine::TableProgress& progress) {
+  const engine::NameCopy copies = mark_copies(policy);
+  const engine::NameCopy name_copy = [&](const catalog::Table& table, const fs::path& copy,
+                                         const std::function<void()>& give_name) {
+    mark();
+    copies(table, copy, give_name);
+  };
+  std::map<std::string, engine::RowReport> reports;
+  // Only a Parquet file can turn out to be unreadable.
+  for (const auto format : {catalog::SourceFormat::parquet, catalog::SourceFormat::csv}) {
+    for (const catalog::Table& table : policy.tables) {
+      if (table.format != format) continue;
+      reports[table.name] = engine::settle_rows(policy, table, name_copy, [&](double share) {
+                              if (progress) progress(table.name, share);
+                            }).rows;
+    }
+  }
+  std::vector<std::pair<std::string, engine::RowReport>> all;
+  for (const catalog::Table& table : policy.tables)
+    all.emplace_back(table.name, reports[table.name]);
+  return all;
+}
+
 catalog::Policy draft(const InitRequest& request, const fs::path& output) {
   catalog::Policy policy;
   policy.folder = output.has_parent_path() ? normal_path(output).parent_path() : fs::current_path();
@@ -193,7 +223,7 @@ catalog::Policy draft(const InitRequest& request, const fs::path& output) {
                             format_number(request.epsilon)));
   }
   const auto add = [&](const fs::path& file, bool is_public) {
-    catalog::Table table = engine::inspect_file(file);
+    catalog::Table table = engine::inspect_file(file, request.header);
     table.is_public = is_public;
     if (policy.find_table(table.name, false)) {
       throw Error(ErrorCode::conflict,
@@ -241,19 +271,15 @@ InitResult init_policy(const InitRequest& request) {
   }
   policy.ledger = server_schema(ledger) ? ledger : as_seen_from(policy.folder, ledger);
   result.lineage = policy.lineage;
-  if (request.check) {
-    for (const catalog::Table& table : policy.tables) {
-      result.tables.emplace_back(table.name, engine::check_rows(policy, table));
-    }
-  }
   const std::string text = catalog::draft_policy(policy);
   const catalog::Policy written = catalog::parse_policy(text, policy.folder);
-  mark_files(policy, request, existing, ledger);
+  bool marked = false;
+  const auto mark = [&] {
+    if (!std::exchange(marked, true)) mark_files(policy, request, existing, ledger);
+  };
+  if (request.check) result.tables = settle_all(written, mark, request.progress);
+  mark();
   write_file_durably(output, text, request.replace ? IfExists::replace : IfExists::refuse);
-  if (request.check) {
-    for (const catalog::Table& table : written.tables)
-      engine::settle_rows(written, table, mark_copies(written));
-  }
   for (std::string& hint : hints_for(policy)) result.hints.push_back(std::move(hint));
   return result;
 }

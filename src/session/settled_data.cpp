@@ -5,14 +5,16 @@
 #include <shoal/catalog/budget_marker.hpp>
 
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace shoal::session {
 
-engine::BeforeNamed mark_copies(const catalog::Policy& policy) {
-  return [&policy](const catalog::Table& table, const std::filesystem::path& copy) {
+engine::NameCopy mark_copies(const catalog::Policy& policy) {
+  return [&policy](const catalog::Table& table, const std::filesystem::path& copy,
+                   const std::function<void()>& give_name) {
     // A public file has no budget, and neither has its copy.
-    if (table.is_public) return;
+    if (table.is_public) return give_name();
     const std::filesystem::path data = policy.resolve(table.source);
     catalog::claim_budget(
         data, {policy.lineage, policy.ledger_place(), false, false, terms_of(policy).terms});
@@ -20,12 +22,13 @@ engine::BeforeNamed mark_copies(const catalog::Policy& policy) {
     catalog::LockedMarkers locked(both);
     std::vector<catalog::BudgetMark> marks = locked.read(data);
     // Nobody begins a budget with a snapshot: if its ledger is not there, it was lost. The witness
-    // stands beside the data.
+    // is beside the data.
     for (catalog::BudgetMark& mark : marks) {
       mark.opened = true;
       mark.witnessed = false;
     }
     locked.write(copy, marks);
+    give_name();
   };
 }
 

@@ -12,7 +12,7 @@ namespace shoal::session {
 
 // Writes the marker of a snapshot before it has its name: the rows are the same data. Throws
 // conflict if the data belongs to another budget than the policy's.
-engine::BeforeNamed mark_copies(const catalog::Policy& policy);
+engine::NameCopy mark_copies(const catalog::Policy& policy);
 
 // The engine over the tables; CSV files that were never settled are now. Throws what
 // engine::open_engine() throws.

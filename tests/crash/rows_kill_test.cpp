@@ -123,8 +123,10 @@ TEST(RowsKill, FiftyProcessesSettleOnce) {
   for (int i = 0; i < kProcesses; ++i) {
     workers.push_back(start_child([&] {
       engine::open_engine(policy, std::array{&policy.tables[0]},
-                          [&](const catalog::Table&, const std::filesystem::path&) {
+                          [&](const catalog::Table&, const std::filesystem::path&,
+                              const std::function<void()>& give_name) {
                             std::ofstream(journal, std::ios::app) << "settled\n" << std::flush;
+                            give_name();
                           });
       return 0;
     }));

@@ -5,12 +5,16 @@
 #include <shoal/engine/settle.hpp>
 
 #include <array>
+#include <functional>
 #include <span>
 
 namespace shoal::test {
 
 // Copies that belong to no budget.
-inline void no_budget(const catalog::Table&, const std::filesystem::path&) {}
+inline void no_budget(const catalog::Table&, const std::filesystem::path&,
+                      const std::function<void()>& give_name) {
+  give_name();
+}
 
 inline void settle(const catalog::Policy& policy, const catalog::Table& table) {
   engine::settle_rows(policy, table, no_budget);

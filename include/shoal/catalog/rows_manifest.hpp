@@ -21,6 +21,13 @@ namespace shoal::catalog {
 // snapshot: a copy in the policy's types. pinned: the source itself, which was read to its end.
 enum class SettledKind { snapshot, pinned };
 
+// What was odd about some rows, for their owner alone.
+struct RowProblem {
+  std::string column;  // empty: whole lines
+  std::int64_t rows = 0;
+  std::string what;
+};
+
 struct SettledRows {
   std::string signature;  // of all that decides how the source becomes rows
   SettledKind kind = SettledKind::snapshot;
@@ -29,7 +36,8 @@ struct SettledRows {
   std::string file;  // name of a snapshot in the folder
   FileStamp stamp;   // of the snapshot
   std::string file_sha256;
-  std::int64_t rows = 0;  // private
+  std::int64_t rows = 0;  // private, as the problems are
+  std::vector<RowProblem> problems;
 };
 
 class RowsManifest {

@@ -73,6 +73,6 @@ class Engine {
 // unsupported if the tables are in different places, and what the engine's constructor throws.
 std::unique_ptr<Engine> open_engine(const catalog::Policy& policy,
                                     std::span<const catalog::Table* const> tables,
-                                    const BeforeNamed& before_named);
+                                    const NameCopy& name_copy);
 
 }  // namespace shoal::engine

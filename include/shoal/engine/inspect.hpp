@@ -3,6 +3,7 @@
 #pragma once
 
 #include <shoal/catalog/policy.hpp>
+#include <shoal/catalog/rows_manifest.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,27 +14,21 @@
 namespace shoal::engine {
 
 // A table with the file's format, column names and types; no bounds. Of a CSV file the types are
-// those that at least 95 of 100 values of the first 100,000 rows have. Throws not_found,
-// invalid_argument (neither CSV nor Parquet).
-catalog::Table inspect_file(const std::filesystem::path& path);
+// those that at least 95 of 100 values of the first 100,000 rows have. `header` names the columns
+// of a CSV file that has no line of names. Throws not_found, invalid_argument (neither CSV nor
+// Parquet; a CSV file whose first line is a row, but no header is given).
+catalog::Table inspect_file(const std::filesystem::path& path,
+                            const std::vector<std::string>& header = {});
 
 // What the owner should know of the rows before queries treat it by the public rules.
-struct RowProblem {
-  std::string column;  // empty: whole lines
-  std::int64_t rows;
-  std::string what;
-};
-
 struct RowReport {
   std::int64_t rows = 0;
-  std::vector<RowProblem> problems;
+  std::vector<catalog::RowProblem> problems;
 };
-
-// Reads every row. Throws as inspect_file does.
-RowReport check_rows(const catalog::Policy& policy, const catalog::Table& table);
 
 // Told now and then how much of the work is done, from 0 to 1, never less than before.
 using Progress = std::function<void(double)>;
+using TableProgress = std::function<void(const std::string& table, double share)>;
 
 // Called when the file is whole, to call in turn what gives it its name.
 using Naming = std::function<void(const std::function<void()>& give_name)>;

@@ -16,18 +16,23 @@
 
 namespace shoal::engine {
 
-// A snapshot is a copy of the data. This is called when it is whole and before it has its name, so
-// that its budget marker can be there first.
-using BeforeNamed =
-    std::function<void(const catalog::Table& table, const std::filesystem::path& copy)>;
+// A snapshot is a copy of the data. This is called when it is whole, to call in turn what gives it
+// its name, once its budget marker is there.
+using NameCopy = std::function<void(const catalog::Table& table, const std::filesystem::path& copy,
+                                    const std::function<void()>& give_name)>;
 
 enum class Settled { before, now };
+
+struct SettledReport {
+  Settled when = Settled::before;
+  RowReport rows;  // for the owner
+};
 
 // The owner's command: settles the rows of a table's file, unless they are settled and the source
 // is the one of then. Throws not_found, invalid_argument (the file cannot be read: which column,
 // and why), conflict (its columns are not the policy's; it changed while it was read), unavailable
 // (another process is at it) or io.
-Settled settle_rows(const catalog::Policy& policy, const catalog::Table& table,
-                    const BeforeNamed& before_named, const Progress& progress = {});
+SettledReport settle_rows(const catalog::Policy& policy, const catalog::Table& table,
+                          const NameCopy& name_copy, const Progress& progress = {});
 
 }  // namespace shoal::engine

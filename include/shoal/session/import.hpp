@@ -33,15 +33,12 @@ ImportResult import_table(const ImportRequest& request, const engine::Progress& 
 
 struct SettledTable {
   std::string table;
-  engine::Settled when = engine::Settled::before;
+  engine::SettledReport report;
 };
-
-// Is told the table at hand and how much of it is done.
-using TableProgress = std::function<void(const std::string& table, double share)>;
 
 // Settles the rows of every file of a policy that was never settled or has changed since
 // (engine/settle.hpp). The budget goes on. Throws what engine::settle_rows() throws.
 std::vector<SettledTable> settle_data(const std::filesystem::path& policy,
-                                      const TableProgress& progress = {});
+                                      const engine::TableProgress& progress = {});
 
 }  // namespace shoal::session

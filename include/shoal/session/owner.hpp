@@ -15,6 +15,7 @@ namespace shoal::session {
 struct InitRequest {
   std::vector<std::filesystem::path> files;         // private
   std::vector<std::filesystem::path> public_files;  // protect nobody, and get no budget
+  std::vector<std::string> header;                  // names for CSV files without a line of them
   std::filesystem::path output;                     // empty: beside the first file, with its name
   std::string person_column;                        // empty: the unit is a row
   std::optional<long long> max_rows_per_person;
@@ -24,12 +25,13 @@ struct InitRequest {
   std::filesystem::path ledger;  // empty: beside the policy, with its name
   bool new_budget = false;       // although the data has one
   bool replace = false;          // an existing policy file
-  bool check = true;             // read every row and report what does not fit
+  engine::TableProgress progress = {};
+  bool check = true;  // settle the rows and report what does not fit
 };
 
 struct InitResult {
   std::filesystem::path policy;
-  std::vector<std::pair<std::string, engine::RowReport>> tables;
+  std::vector<std::pair<std::string, engine::RowReport>> tables;  // if the rows were read
   bool shared_budget = false;  // the data had a budget already, and the policy names it
   std::string lineage;
   std::vector<std::string> hints;  // what the owner might want to change

@@ -52,7 +52,8 @@ class SettleTest : public testing::Test {
   // As a question does it.
   void open() { open_engine(policy_, std::array{&std::as_const(table_)}, test::no_budget); }
 
-  Settled settle() { return settle_rows(policy_, table_, test::no_budget); }
+  Settled settle() { return report().when; }
+  SettledReport report() { return settle_rows(policy_, table_, test::no_budget); }
 
   std::filesystem::path data() const { return folder_ / table_.source; }
   std::filesystem::path folder() const { return data().string() + ".rows"; }
@@ -100,6 +101,41 @@ TEST_F(SettleTest, ASnapshotHasThePolicysTypesAndNothingElse) {
   EXPECT_EQ(names(), (std::set<std::string>{"lock", "rows.toml", settled().file}));
 }
 
+TEST_F(SettleTest, TheOwnerIsToldOfOddRowsAlsoLater) {
+  table_.columns.push_back(column("note", ColumnType::text));
+  write("note,x,id\n a,1.5,1\nb\t,x,2\nc,-NaN,3\n\"d\ne\",2,4\n ,,\n");
+  const auto is = [](const RowReport& found) {
+    EXPECT_EQ(found.rows, 5);
+    ASSERT_EQ(found.problems.size(), 5U);
+    EXPECT_EQ(found.problems[0].column, "note");
+    EXPECT_TRUE(found.problems[0].what.starts_with("holds a line break"));
+    EXPECT_EQ(found.problems[1].rows, 3);
+    EXPECT_TRUE(found.problems[1].what.starts_with("begins or ends with a blank"));
+    EXPECT_EQ(found.problems[2].rows, 1);
+    EXPECT_EQ(found.problems[2].what, "cannot be read as real: NULL in queries");
+    EXPECT_EQ(found.problems[3].what, "is NaN: NULL in queries");
+    EXPECT_TRUE(found.problems[4].what.starts_with("goes on for several"));
+  };
+  is(report().rows);
+  const SettledReport again = report();
+  EXPECT_EQ(again.when, Settled::before);
+  is(again.rows);
+  table_.columns[2].trim = true;
+  EXPECT_EQ(report().rows.problems.size(), 4U);
+  const catalog::RowsManifest manifest(data());
+  DuckdbConnection connection(InsertionOrder::kept);
+  EXPECT_EQ(connection.rows("SELECT note FROM " +
+                            parquet_source(folder() / manifest.settled().at(1).file)),
+            (Rows{{"a"}, {"b"}, {"c"}, {"d\ne"}, {""}}));
+}
+
+TEST_F(SettleTest, AFileWithoutAHeaderHasThePolicys) {
+  table_.csv.header = {"note", "x", "id"};
+  write("a,1.5,1\nb,2.5,2\n");
+  open();
+  EXPECT_EQ(rows(), (Rows{{"1.5", "1"}, {"2.5", "2"}}));
+}
+
 TEST_F(SettleTest, OddDatesStayWhatTheyAre) {
   table_.columns = {column("d", ColumnType::date), column("s", ColumnType::timestamp)};
   write("d,s\ninfinity,-infinity\n5874897-12-31,290309-12-22 (BC) 00:00:00\n");
@@ -119,14 +155,15 @@ TEST_F(SettleTest, WithoutAPersonTheOrderIsTheFiles) {
     ASSERT_EQ(all[i][0], std::to_string((i * 7919) % 300'007)) << i;
 }
 
-TEST_F(SettleTest, WithAPersonTheOrderDependsOnTheRowsAlone) {
+TEST_F(SettleTest, WithAPersonTheOrderIsByPersonAndThenTheFiles) {
   policy_.unit = catalog::PrivacyUnit::person;
   table_.person_column = "id";
   write("x,id\n3,2\n1,10\n2,2\n,2\n5,\n");
   open();
   const Rows first = rows();
-  EXPECT_EQ(first, (Rows{{"2.0", "2"}, {"3.0", "2"}, {"", "2"}, {"1.0", "10"}, {"5.0", ""}}));
-  write("x,id\n5,\n,2\n2,2\n1,10\n3,2\n");
+  EXPECT_EQ(first, (Rows{{"3.0", "2"}, {"2.0", "2"}, {"", "2"}, {"1.0", "10"}, {"5.0", ""}}));
+  // Where others stand changes nothing of it.
+  write("x,id\n5,\n3,2\n2,2\n1,10\n,2\n");
   settle();
   EXPECT_EQ(rows(), first);
 }
@@ -134,17 +171,21 @@ TEST_F(SettleTest, WithAPersonTheOrderDependsOnTheRowsAlone) {
 TEST_F(SettleTest, ACopyHasItsMarkerBeforeItsName) {
   write("id,x\n1,2\n");
   std::filesystem::path named;
-  settle_rows(policy_, table_, [&](const catalog::Table& table, const std::filesystem::path& copy) {
-    EXPECT_EQ(table.name, "t");
-    EXPECT_FALSE(std::filesystem::exists(copy));
-    EXPECT_EQ(names(), (std::set<std::string>{"lock", "snapshot.tmp"}));
-    named = copy;
-  });
+  settle_rows(policy_, table_,
+              [&](const catalog::Table& table, const std::filesystem::path& copy,
+                  const std::function<void()>& give_name) {
+                EXPECT_EQ(table.name, "t");
+                EXPECT_FALSE(std::filesystem::exists(copy));
+                EXPECT_EQ(names(), (std::set<std::string>{"lock", "snapshot.tmp"}));
+                named = copy;
+                give_name();
+                EXPECT_TRUE(std::filesystem::exists(copy));
+              });
   EXPECT_EQ(named, snapshot());
   // Where it gets no marker it gets no name.
   write("id,x\n1,2\n3,4\n");
   EXPECT_THROW(settle_rows(policy_, table_,
-                           [](const auto&, const auto&) {
+                           [](const auto&, const auto&, const auto&) {
                              throw Error(ErrorCode::conflict, "another budget");
                            }),
                Error);
@@ -292,6 +333,8 @@ TEST_F(SettleTest, ParquetIsSettledByItsOwnerAlone) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
   EXPECT_EQ(settle(), Settled::now);
   EXPECT_EQ(settled().kind, SettledKind::pinned);
+  EXPECT_EQ(settled().rows, 1);
+  EXPECT_EQ(settled().problems.at(0).what, "is NaN: NULL in queries");
   EXPECT_EQ(names(), (std::set<std::string>{"lock", "rows.toml"}));
   open();
   write_parquet("SELECT 2::BIGINT AS id, 3::DOUBLE AS x, [1] AS odd");

@@ -437,10 +437,10 @@ TEST_F(SessionTest, ChangedDataIsRefusedUntilItsOwnerImportsIt) {
   EXPECT_EQ(code_of([&] { session.query(kCount, epsilon(0.3)); }), ErrorCode::conflict);
   EXPECT_NEAR(spent(), 0.2, 1e-9);
   EXPECT_EQ(session.budget().spends.size(), 1U);
-  EXPECT_EQ(settle_data(policy_path()).at(0).when, engine::Settled::now);
+  EXPECT_EQ(settle_data(policy_path()).at(0).report.when, engine::Settled::now);
   session.query(kCount, epsilon(0.3));
   EXPECT_NEAR(spent(), 0.5, 1e-9);
-  EXPECT_EQ(settle_data(policy_path()).at(0).when, engine::Settled::before);
+  EXPECT_EQ(settle_data(policy_path()).at(0).report.when, engine::Settled::before);
 }
 
 // A snapshot is the same data: it has no budget of its own, and none begins with it.
@@ -452,7 +452,12 @@ TEST_F(SessionTest, ASnapshotBelongsToTheBudgetOfItsSource) {
   const auto marks = catalog::read_marks(snapshot);
   ASSERT_EQ(marks.size(), 1U);
   EXPECT_EQ(marks[0].lineage, catalog::load_policy(policy_path()).lineage);
-  EXPECT_TRUE(marks[0].opened);
+  change("source = \"people.csv\"", "source = \"" + snapshot.string() + "\"");
+  change("format = \"csv\"", "format = \"parquet\"");
+  change("delimiter = \",\"\nquote = \"\\\"\"\n", "");
+  EXPECT_EQ(code_of([&] { settle_data(policy_path()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Session(policy_path()).query(kCount, epsilon(0.1)); }),
+            ErrorCode::invalid_argument);
 }
 
 // A source whose bits end after so many bytes.

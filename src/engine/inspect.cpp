@@ -103,16 +103,16 @@ void infer_types(DuckdbConnection& connection, const std::string& source, Table&
   }
 }
 
-// Whether a text is what values of that type look like.
-bool reads_as(DuckdbConnection& connection, const std::string& text, ColumnType type) {
-  for (const auto& [candidate, test] : kCandidates) {
-    if (candidate != type) continue;
-    const std::string sql =
-        fmt::format("SELECT CAST(COALESCE({}, false) AS VARCHAR) FROM (SELECT {} AS text)",
-                    fmt::format(fmt::runtime(test), "text"), quoted(text));
-    return connection.rows(sql).at(0).at(0) == "true";
+// Whether a text is what values look like that are no text: a number, a date, true.
+bool reads_as_value(DuckdbConnection& connection, const std::string& text) {
+  std::string tests;
+  for (const auto& [type, test] : kCandidates) {
+    tests += fmt::format("{}COALESCE({}, false)", tests.empty() ? "" : " OR ",
+                         fmt::format(fmt::runtime(test), "text"));
   }
-  return false;
+  const std::string sql =
+      fmt::format("SELECT CAST({} AS VARCHAR) FROM (SELECT {} AS text)", tests, quoted(text));
+  return connection.rows(sql).at(0).at(0) == "true";
 }
 
 // A first line that is a row would make one person's values the names of the columns, which
@@ -124,7 +124,7 @@ void refuse_row_as_header(DuckdbConnection& connection, const Table& table,
   for (const Column& column : table.columns) {
     if (column.type == ColumnType::text) continue;
     typed = true;
-    if (!reads_as(connection, column.name, column.type)) return;
+    if (!reads_as_value(connection, column.name)) return;
   }
   if (!typed) return;
   throw Error(

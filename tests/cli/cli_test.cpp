@@ -406,6 +406,53 @@ TEST_F(CommandLine, ImportsTheFileOfATable) {
   EXPECT_EQ(shoal({"query", "people.toml", kCount, "--epsilon", "0.1"}).status, 0);
 }
 
+TEST_F(CommandLine, InitTakesNoRowForNames) {
+  write("bare.csv", "39, Male\n50, Female\n38, Male\n");
+  const Outcome refused = shoal({"init", "bare.csv"});
+  EXPECT_EQ(refused.status, error_door(ErrorCode::invalid_argument).exit_status);
+  EXPECT_EQ(refused.errors.find("Male"), std::string::npos) << refused.errors;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "bare.toml"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "bare.csv.shoal"));
+  const Outcome made = shoal({"init", "bare.csv", "--header", "age,sex", "--epsilon", "100"});
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_NE(made.output.find("bare: 3 rows\n  in 3 rows, sex begins or ends with a blank"),
+            std::string::npos)
+      << made.output;
+  std::string policy = read_file(folder_ / "bare.toml");
+  EXPECT_NE(policy.find("header = [\"age\", \"sex\"]"), std::string::npos) << policy;
+  const std::vector<std::string> men = {
+      "query",     "bare.toml", "SELECT COUNT(*) AS n FROM bare WHERE sex = 'Male'",
+      "--epsilon", "40",        "--format",
+      "csv",       "--key"};
+  const auto ask = [&](const char* key) {
+    std::vector<std::string> words = men;
+    words.emplace_back(key);
+    const Outcome outcome = shoal(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome.output.substr(outcome.output.find("\nn,") + 3, 1);
+  };
+  EXPECT_EQ(ask("blanks"), "0");
+  policy.insert(policy.find("header = "), "trim = true\n");
+  write("bare.toml", policy);
+  EXPECT_EQ(ask("trimmed"), "2");
+}
+
+// Nothing is left of an init that finds a file unreadable.
+TEST_F(CommandLine, InitRefusesParquetThatOneRowMakesUnreadable) {
+  EXPECT_EQ(shoal({"import", "people.csv", "--policy", "people.toml", "-o", "p.parquet"}).status,
+            0);
+  std::filesystem::remove(folder_ / "p.parquet.shoal");
+  std::filesystem::remove_all(folder_ / "p.parquet.rows");
+  std::string bytes = read_file(folder_ / "p.parquet");
+  std::fill(bytes.begin() + 4, bytes.begin() + 20, '\x55');
+  write("p.parquet", bytes);
+  const Outcome outcome = shoal({"init", "p.parquet"});
+  EXPECT_EQ(outcome.status, error_door(ErrorCode::invalid_argument).exit_status) << outcome.output;
+  EXPECT_NE(outcome.errors.find("column "), std::string::npos) << outcome.errors;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "p.toml"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "p.parquet.shoal"));
+}
+
 TEST_F(CommandLine, ImportSettlesChangedDataAnew) {
   const std::vector<std::string> question = {"query", "people.toml", kCount, "--epsilon", "0.1"};
   EXPECT_EQ(shoal(question).status, 0);

@@ -68,6 +68,32 @@ TEST(Policy, ReadsEverything) {
   EXPECT_EQ(table->find_column("state", true)->categories.size(), 2u);
 }
 
+TEST(Policy, SaysHowTextOfAFileIsRead) {
+  const auto columns = [](const Policy& policy) {
+    std::string trimmed;
+    for (const Column& column : policy.tables[0].columns)
+      if (column.trim) trimmed += column.name + " ";
+    return trimmed;
+  };
+  const std::string format = "format = \"csv\"\n";
+  EXPECT_EQ(columns(parse_policy(kGood, "/data")), "");
+  EXPECT_EQ(columns(parse_policy(with(format, format + "trim = true\n"), "/data")),
+            "full name state ");
+  EXPECT_EQ(columns(parse_policy(with("queryable = false", "trim = true"), "/data")), "full name ");
+  const Policy named =
+      parse_policy(with(format, format + "header = [\"id\", \"full name\", \"age\"]\n"), "/data");
+  EXPECT_EQ(named.tables[0].csv.header, (std::vector<std::string>{"id", "full name", "age"}));
+  for (const auto& [from, to] :
+       {std::pair{std::string("nulls = false"), std::string("trim = true")},
+        std::pair{format, format + "header = []\n"},
+        std::pair{format, format + "header = [\"a\", \"a\"]\n"},
+        std::pair{format, format + "header = [\"\"]\n"},
+        std::pair{format, std::string("format = \"parquet\"\nheader = [\"a\"]\n")},
+        std::pair{format, std::string("format = \"postgresql\"\ntrim = true\n")}}) {
+    EXPECT_THROW(parse_policy(with(from, to), "/data"), Error) << to;
+  }
+}
+
 // Columns are as the file has them, however they are written, and not by their names.
 TEST(Policy, ColumnsKeepTheirOrder) {
   const auto names = [](const std::string& text) {

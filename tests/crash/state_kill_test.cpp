@@ -1,11 +1,12 @@
 // Processes that ask one holdout at the same time are killed with kill -9, hundreds of times, at a
-// random moment of their lives. A worker notes an answer, with the number of its turn, only when
-// ask_holdout() has returned it: then it has left. In the end: the state opens; no two answers are
-// of one turn; as many questions are counted as have answers that left, or more; and all that was
-// paid is what the holdout cost when it was made.
+// random moment of their lives (SHOAL_KILLS, or 240). A worker notes an answer, with the number of
+// its turn, only when ask_holdout() has returned it: then it has left. In the end: the state opens;
+// no two answers are of one turn; as many questions are counted as have answers that left, or more;
+// and all that was paid is what the holdout cost when it was made.
 //
 // No alarm here is due to chance: what is checked holds for every schedule.
 #include "support/child_process.hpp"
+#include "support/kills.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -30,7 +31,7 @@ namespace {
 using namespace shoal::test;
 
 constexpr int kWorkers = 3;
-constexpr int kKills = 240;
+constexpr int kUsualKills = 240;
 constexpr int kLongestLifeMilliseconds = 120;
 constexpr int kRows = 400;
 
@@ -95,8 +96,9 @@ TEST(StateKill, EachTurnHasOneAnswerThatLeft) {
                           {folder / "held.toml"});
   const auto paid = ledger::Ledger(folder / "h.ledger").total("held");
 
+  const int kills = kills_or(kUsualKills);
   std::mt19937_64 random(20261116);
-  for (int killed = 0; killed < kKills; killed += kWorkers) {
+  for (int killed = 0; killed < kills; killed += kWorkers) {
     std::vector<pid_t> workers;
     for (int i = 0; i < kWorkers; ++i)
       workers.push_back(start_child([&] { return work(folder.path()); }));

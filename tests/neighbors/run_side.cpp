@@ -11,10 +11,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <pty.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -42,11 +45,53 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
+// Ends as a shell would say: 128 and the signal.
+int wait_for_status(pid_t child) {
+  const ChildEnd end = wait_for_child(child);
+  return end.signal == 0 ? end.status : 128 + end.signal;
+}
+
+int run_process(const Way& way, std::vector<char*>& arguments) {
+  return wait_for_status(start_child([&] {
+    ::execv(way.program.c_str(), arguments.data());
+    return 127;
+  }));
+}
+
+// What the terminal shows goes to standard output.
+int run_on_terminal(const Way& way, std::vector<char*>& arguments) {
+  int terminal = -1;
+  winsize size{};
+  size.ws_row = 50;
+  size.ws_col = 120;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    ::execv(way.program.c_str(), arguments.data());
+    ::_exit(127);
+  }
+  std::array<char, 4096> block{};
+  for (ssize_t count = 0; (count = ::read(terminal, block.data(), block.size())) > 0;)
+    if (::write(STDOUT_FILENO, block.data(), static_cast<std::size_t>(count)) < 0) break;
+  ::close(terminal);
+  return wait_for_status(child);
+}
+
+int run_words(const Way& way, std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  if (way.terminal) return run_on_terminal(way, arguments);
+  if (!way.program.empty()) return run_process(way, arguments);
+  const int status = cli::run_program(static_cast<int>(words.size()), arguments.data());
+  std::fflush(nullptr);
+  return status;
+}
+
 // In the analyst's folder, beside the owner's.
-StepSeen run_step(const Step& step) {
-  const int input = ::memfd_create("in", 0);
-  const int output = ::memfd_create("out", 0);
-  const int errors = ::memfd_create("err", 0);
+StepSeen run_step(const Step& step, const Way& way) {
+  const int input = ::memfd_create("in", MFD_CLOEXEC);
+  const int output = ::memfd_create("out", MFD_CLOEXEC);
+  const int errors = ::memfd_create("err", MFD_CLOEXEC);
   if (::write(input, step.input.data(), step.input.size()) < 0) throw std::runtime_error("write");
   ::lseek(input, 0, SEEK_SET);
   ::dup2(input, STDIN_FILENO);
@@ -57,13 +102,9 @@ StepSeen run_step(const Step& step) {
     words.push_back(
         replaced(replaced(word, "POLICY", "../owner/people.toml"), "OWNER", "../owner"));
   }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   const std::uint64_t before = scripted_bits::draws();
   StepSeen seen;
-  seen.status = cli::run_program(static_cast<int>(words.size()), arguments.data());
-  std::fflush(nullptr);
+  seen.status = run_words(way, words);
   seen.draws = scripted_bits::draws() - before;
   // Each side lies in a folder of its own.
   const std::string folder = fs::canonical("..").string();
@@ -135,7 +176,7 @@ void write_inputs(const Scenario& scenario, const fs::path& folder) {
 // owner alone. Where nothing needs it, it is refused.
 const Step kOwnersImport = {.words = {"import", "POLICY"}, .owner = true};
 
-int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second,
+int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second, const Way& way,
                   const fs::path& folder, int report) {
   ::alarm(kSeconds);
   if (pair.setting.format != catalog::SourceFormat::postgresql)
@@ -143,11 +184,12 @@ int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second,
   for (const auto& [name, make] : scenario.derived)
     std::ofstream(folder / "owner" / name, std::ios::binary) << make(pair.side(second));
   if (::chdir((folder / "analyst").c_str()) != 0) return 1;
-  run_step(kOwnersImport);
+  run_step(kOwnersImport, {.program = way.program});
+  ::setenv("SHOAL_SCRIPT_SEED", std::to_string(scenario.seed).c_str(), 1);
   scripted_bits::begin(scenario.seed, second ? scenario.fail_after : std::nullopt);
   Seen seen;
   for (const Step& step : scenario.steps) {
-    seen.steps.push_back(run_step(step));
+    seen.steps.push_back(run_step(step, way));
     write_seen(report, seen);
   }
   seen.charges = charges_of("../owner/people.toml");
@@ -161,7 +203,7 @@ int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second,
 
 }  // namespace
 
-Seen run_side(const Scenario& scenario, const TablePair& pair, bool second) {
+Seen run_side(const Scenario& scenario, const TablePair& pair, bool second, const Way& way) {
   const TemporaryFolder folder(Place::memory);
   fs::create_directory(folder / "owner");
   fs::create_directory(folder / "analyst");
@@ -170,8 +212,8 @@ Seen run_side(const Scenario& scenario, const TablePair& pair, bool second) {
   if (pair.setting.format == catalog::SourceFormat::postgresql)
     fill_server_table(pair.setting, pair.side(second));
   const int report = ::memfd_create("seen", 0);
-  const ChildEnd end =
-      run_in_child([&] { return run_in_folder(scenario, pair, second, folder.path(), report); });
+  const ChildEnd end = run_in_child(
+      [&] { return run_in_folder(scenario, pair, second, way, folder.path(), report); });
   Seen seen = read_seen(report);
   ::close(report);
   seen.signal = end.signal;
@@ -181,9 +223,10 @@ Seen run_side(const Scenario& scenario, const TablePair& pair, bool second) {
   return seen;
 }
 
-std::optional<std::string> finding(const Scenario& scenario, const TablePair& pair) {
-  const Seen one = run_side(scenario, pair, false);
-  const Seen other = run_side(scenario, pair, true);
+std::optional<std::string> finding(const Scenario& scenario, const TablePair& pair,
+                                   const Way& way) {
+  const Seen one = run_side(scenario, pair, false, way);
+  const Seen other = run_side(scenario, pair, true, way);
   if (auto found = difference(scenario, pair, one, other)) {
     const std::string log = one.log + other.log;
     return *found + (log.empty() ? "" : "\nthe owner's log: " + log);

@@ -30,7 +30,7 @@ void look_at(const ScenarioKind& kind, std::uint64_t number, const Way& way) {
 TEST(Processes, LookAlike) {
   std::uint64_t number = kFirst;
   for (const ScenarioKind& kind : scenario_kinds()) {
-    for (int i = 0; i < 6; ++i) look_at(kind, ++number, {.program = scripted_program()});
+    for (int i = 0; i < 3; ++i) look_at(kind, ++number, {.program = scripted_program()});
   }
 }
 

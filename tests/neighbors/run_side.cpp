@@ -186,7 +186,7 @@ int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second, 
   if (::chdir((folder / "analyst").c_str()) != 0) return 1;
   run_step(kOwnersImport, {.program = way.program});
   ::setenv("SHOAL_SCRIPT_SEED", std::to_string(scenario.seed).c_str(), 1);
-  scripted_bits::begin(scenario.seed, second ? scenario.fail_after : std::nullopt);
+  scripted_bits::begin(scenario.seed, second ? scenario.fail_at : std::nullopt);
   Seen seen;
   for (const Step& step : scenario.steps) {
     seen.steps.push_back(run_step(step, way));

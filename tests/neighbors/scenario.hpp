@@ -43,9 +43,9 @@ struct Scenario {
   std::map<std::string, std::string> inputs = {};  // public files of the analyst
   // Files in the owner's folder that are made of the rows, such as a stream of counts.
   std::map<std::string, std::string (*)(const Rows&)> derived = {};
-  std::map<std::string, Reading> outputs = {};   // files that the steps write
-  std::uint64_t seed = 1;                        // of the bits
-  std::optional<std::uint64_t> fail_after = {};  // draws, on the second side alone
+  std::map<std::string, Reading> outputs = {};  // files that the steps write
+  std::uint64_t seed = 1;                       // of the bits
+  std::optional<std::uint64_t> fail_at = {};    // the draw that throws, on the second side alone
   bool may_fail = false;  // a settled failure is no finding: the test makes it happen
 };
 

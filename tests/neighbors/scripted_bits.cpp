@@ -13,23 +13,22 @@ struct Script {
   std::uint64_t seed = 1;
   std::uint64_t sources = 0;
   std::uint64_t draws = 0;
-  std::optional<std::uint64_t> fail_after = std::nullopt;
+  std::optional<std::uint64_t> fail_at = std::nullopt;
 };
 
 Script script;
 
 }  // namespace
 
-void begin(std::uint64_t seed, std::optional<std::uint64_t> fail_after) {
-  script = {seed, 0, 0, fail_after};
+void begin(std::uint64_t seed, std::optional<std::uint64_t> fail_at) {
+  script = {seed, 0, 0, fail_at};
 }
 
 std::uint64_t draws() { return script.draws; }
 
 // Whatever a draw may fail with: memory that ran out is the least like an error of Shoal's own.
 static void count_draw() {
-  if (script.fail_after && script.draws >= *script.fail_after) throw std::bad_alloc();
-  ++script.draws;
+  if (script.draws++ == script.fail_at) throw std::bad_alloc();
 }
 
 // Sources are made in the same order on both sides, so each has the stream of its place.

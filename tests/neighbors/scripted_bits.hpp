@@ -9,9 +9,9 @@
 
 namespace shoal::test::scripted_bits {
 
-// From now on the sources of this process replay the streams of this seed, from their start. With
-// `fail_after`, a draw throws once so many were made: what breaks in the middle of a request.
-void begin(std::uint64_t seed, std::optional<std::uint64_t> fail_after = std::nullopt);
+// From now on the sources of this process replay the streams of this seed, from their start. The
+// draw number `fail_at`, counted from 0, throws: what breaks in the middle of a request.
+void begin(std::uint64_t seed, std::optional<std::uint64_t> fail_at = std::nullopt);
 
 // How many draws were made since begin().
 std::uint64_t draws();

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace shoal::test {
@@ -116,6 +117,16 @@ void run_duckdb(const std::string& sql) {
   if (!good) throw std::runtime_error(reason + "\n" + sql.substr(0, 500));
 }
 
+// DuckDB writes no such text, so its bytes are changed in the file, in pages and statistics alike.
+void make_not_utf8(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::string broken(kNotUtf8.size(), '\xFF');
+  for (std::size_t at = bytes.find(kNotUtf8); at != std::string::npos; at = bytes.find(kNotUtf8))
+    bytes.replace(at, broken.size(), broken);
+  write_text(path, bytes);
+}
+
 std::string_view source_text(Format format) {
   switch (format) {
     case Format::csv:
@@ -217,8 +228,10 @@ void write_table_file(const Setting& setting, const Rows& rows,
     return write_text(folder / "people.csv", csv_text(setting, rows));
   const std::filesystem::path path = folder / "people.parquet";
   std::filesystem::remove(path);
-  run_duckdb(create_table(setting, "people") + insert_rows(setting, "people", rows) +
-             fmt::format("COPY people TO '{}' (FORMAT parquet)", path.string()));
+  run_duckdb(
+      create_table(setting, "people") + insert_rows(setting, "people", rows) +
+      fmt::format("COPY people TO '{}' (FORMAT parquet, COMPRESSION uncompressed)", path.string()));
+  make_not_utf8(path);
 }
 
 void fill_server_table(const Setting& setting, const Rows& rows) {

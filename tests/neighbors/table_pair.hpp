@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace shoal::test {
 enum class Field : std::size_t { person, age, income, sex, city, member, born, seen, y, note };
 inline constexpr std::array<const char*, 10> kFields = {"person", "age",  "income", "sex", "city",
                                                         "member", "born", "seen",   "y",   "note"};
+
+// Stands for a text that is not UTF-8, which only the bytes of a finished file can hold.
+inline constexpr std::string_view kNotUtf8 = "@not-utf-8@";
 
 // A cell as text; none is NULL.
 using Cell = std::optional<std::string>;

@@ -62,7 +62,7 @@ struct Seen {
   std::vector<StepSeen> steps;
   std::map<std::string, std::string> files;  // the analyst's folder: name and content
   std::vector<std::string> charges;          // every spend of the ledger, as text
-  std::string log;                           // the owner's: told with a finding, never compared
+  std::string log = {};                      // the owner's: told with a finding, never compared
 };
 
 // The first difference that noise does not explain, in words; none if there is none.

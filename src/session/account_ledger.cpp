@@ -127,11 +127,11 @@ std::vector<Seen> read_witnesses(const AccountPlace& place, const Markers& marke
   return seen;
 }
 
-// One beside each file that has the budget's mark, and the owner's own.
+// One beside each file whose mark says so, and the owner's own.
 std::vector<Witness> witnesses_of(const AccountPlace& place, const Markers& markers) {
   std::vector<Witness> witnesses;
   for (const MarkedFile& file : markers.files) {
-    if (file.mine)
+    if (file.mine && file.mine->witnessed)
       witnesses.emplace_back(catalog::witness_path(file.data, place.lineage), place.lineage);
   }
   if (!place.witness.empty()) witnesses.emplace_back(place.witness, place.lineage);
@@ -231,6 +231,12 @@ AccountLedger account_ledger(const AccountPlace& place, const Markers& markers, 
           witnesses_of(place, markers)};
 }
 
+// The same for who spends.
+AccountLedger writable(AccountLedger&& account) {
+  account.require_witnesses();
+  return std::move(account);
+}
+
 // Nobody else changes the markers meanwhile: what they say is what the account is.
 AccountLedger open_first(const AccountPlace& place, const AccountTerms& asked,
                          const ledger::Options& options) {
@@ -247,7 +253,7 @@ AccountLedger open_first(const AccountPlace& place, const AccountTerms& asked,
   }
   write_markers(locked, place, markers, found.ledger, terms_of(*found.account));
   const privacy::Budget budget = asked_budget(asked, *found.account);
-  return account_ledger(place, markers, std::move(found), budget);
+  return writable(account_ledger(place, markers, std::move(found), budget));
 }
 
 }  // namespace
@@ -288,7 +294,9 @@ AccountTerms terms_of(const catalog::Policy& policy) {
 
 AccountLedger::AccountLedger(ledger::Ledger ledger, privacy::Budget budget,
                              std::vector<Witness> witnesses)
-    : ledger_(std::move(ledger)), budget_(budget), witnesses_(std::move(witnesses)) {
+    : ledger_(std::move(ledger)), budget_(budget), witnesses_(std::move(witnesses)) {}
+
+void AccountLedger::require_witnesses() const {
   for (const Witness& witness : witnesses_) witness.require_writable();
 }
 
@@ -301,7 +309,7 @@ AccountLedger open_account(const AccountPlace& place, const AccountTerms& asked,
   Found found = *find_ledger(place, markers, false, options);
   require_account(found.ledger, place, asked, *found.account);
   const privacy::Budget budget = asked_budget(asked, *found.account);
-  return account_ledger(place, markers, std::move(found), budget);
+  return writable(account_ledger(place, markers, std::move(found), budget));
 }
 
 AccountLedger opened_account(const AccountPlace& place, const ledger::Options& options) {
@@ -314,31 +322,34 @@ AccountLedger opened_account(const AccountPlace& place, const ledger::Options& o
                             printable(place.lineage, 80), place.ledger.string()));
   }
   const privacy::Budget budget = found->account->budget;
-  return account_ledger(place, markers, *std::move(found), budget);
+  return writable(account_ledger(place, markers, *std::move(found), budget));
 }
 
-std::optional<ledger::Ledger> existing_account(const AccountPlace& place,
-                                               const ledger::Options& options) {
-  auto found = find_ledger(place, look_at_markers(place), false, options);
+std::optional<AccountLedger> existing_account(const AccountPlace& place,
+                                              const ledger::Options& options) {
+  const Markers markers = look_at_markers(place);
+  auto found = find_ledger(place, markers, false, options);
   if (!found || !found->account) return std::nullopt;
-  return std::move(found->ledger);
+  const privacy::Budget budget = found->account->budget;
+  return account_ledger(place, markers, *std::move(found), budget);
 }
 
 void accept_terms(const AccountPlace& place, const AccountTerms& asked,
                   const ledger::Options& options) {
   catalog::LockedMarkers locked(place.data);
   Markers markers = read_markers(place);
-  auto ledger = existing_account(place, options);
+  auto account = existing_account(place, options);
   const auto has_mark = [](const MarkedFile& file) { return file.mine != nullptr; };
-  if (!ledger && std::none_of(markers.files.begin(), markers.files.end(), has_mark)) {
+  if (!account && std::none_of(markers.files.begin(), markers.files.end(), has_mark)) {
     throw Error(
         ErrorCode::not_found,
         "nothing was asked yet, so the policy's total holds as it is: there is nothing to accept");
   }
   BudgetTerms terms = asked.terms;
-  if (ledger) {
-    ledger->change_budget(place.lineage, asked_budget(asked, *ledger->account(place.lineage)));
-    terms = terms_of(*ledger->account(place.lineage));
+  if (account) {
+    ledger::Ledger& ledger = account->ledger();
+    ledger.change_budget(place.lineage, asked_budget(asked, *ledger.account(place.lineage)));
+    terms = terms_of(*ledger.account(place.lineage));
   }
   for (MarkedFile& file : markers.files) {
     if (!file.mine) continue;

@@ -52,6 +52,9 @@ class AccountLedger {
   // The smaller of the account's total and what was asked for.
   const privacy::Budget& budget() const { return budget_; }
 
+  // Before anything is spent: whether witness() may write. Throws io.
+  void require_witnesses() const;
+
   // Tells the witnesses the last entry. Only then may what it stands for leave. Throws io and
   // unavailable.
   void witness() const;
@@ -72,7 +75,7 @@ AccountLedger open_account(const AccountPlace& place, const AccountTerms& asked,
 AccountLedger opened_account(const AccountPlace& place, const ledger::Options& options = {});
 
 // For one that looks: writes nothing. None if the budget was never opened. Throws corrupt.
-std::optional<ledger::Ledger> existing_account(const AccountPlace& place,
+std::optional<AccountLedger> existing_account(const AccountPlace& place,
                                                const ledger::Options& options = {});
 
 // For the owner: makes the terms that are asked for those of the markers and, once the budget is

@@ -305,8 +305,8 @@ void WatchFile::run(const std::function<void(mechanism::ThresholdWatch&)>& watch
 
 ClosedState state_failures(const std::filesystem::path& file) {
   const StateInfo info = read_any_state(file);
-  const auto ledger = existing_account(place_of(info));
-  return {ledger ? ledger->failures(info.lineage) : std::vector<ledger::Failure>(),
+  const auto account = existing_account(place_of(info));
+  return {account ? account->ledger().failures(info.lineage) : std::vector<ledger::Failure>(),
           log_beside(info.ledger, file).path()};
 }
 

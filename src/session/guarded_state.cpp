@@ -209,11 +209,21 @@ StateInfo read_state(const std::filesystem::path& file, const std::string& kind)
   return info;
 }
 
+namespace {
+
+ledger::Options reading() {
+  ledger::Options options;
+  options.read_only = true;
+  return options;
+}
+
+}  // namespace
+
 StateInfo read_paid_state(const std::filesystem::path& file, const std::string& kind) {
   StateInfo info = read_state(file, kind);
-  const auto ledger = existing_account(place_of(info));
-  if (!ledger) unknown_account(info, file);
-  require_paid(*ledger, info, file);
+  const auto account = existing_account(place_of(info), reading());
+  if (!account) unknown_account(info, file);
+  require_paid(account->ledger(), info, file);
   return info;
 }
 

@@ -93,9 +93,9 @@ struct SharedTerms {
 };
 std::optional<SharedTerms> shared_terms(const catalog::BudgetMark& budget,
                                         const catalog::Policy& policy) {
-  const auto ledger = existing_account({budget.lineage, budget.ledger, {}, private_files(policy)});
-  if (ledger) {
-    const ledger::Account account = *ledger->account(budget.lineage);
+  const auto found = existing_account({budget.lineage, budget.ledger, {}, private_files(policy)});
+  if (found) {
+    const ledger::Account account = *found->ledger().account(budget.lineage);
     return SharedTerms{
         {account.budget.epsilon, account.budget.delta, account.neighbors, account.unit}, true};
   }

@@ -43,8 +43,7 @@ ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work) {
 
 ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work, const FailureText& failure) {
   if (const auto* stored = std::get_if<ledger::StoredAnswer>(&parts_.at(part))) {
-    // Another request may be about to let it leave.
-    clock_.wait_repeated(stored->hidden_for);
+    give_again(*stored);
     return *stored;
   }
   // Made now: when memory has run out there may be none for its text.
@@ -95,6 +94,17 @@ void PaidFlow::witness_failure() const noexcept {
   } catch (...) {
     log_.write(doing_, "a witness could not be told of a failure");
   }
+}
+
+void PaidFlow::give_again(const ledger::StoredAnswer& stored) const {
+  // Another request may be about to let it leave, or ended before it told the witnesses.
+  try {
+    account_.witness();
+  } catch (...) {
+    clock_.wait_repeated(stored.hidden_for);
+    throw;
+  }
+  clock_.wait_repeated(stored.hidden_for);
 }
 
 void PaidFlow::finish() const {

@@ -71,6 +71,7 @@ class PaidFlow {
  private:
   void fail(std::size_t part, privacy::SpentReservation&& spent,
             const FailureText& failure) noexcept;
+  void give_again(const ledger::StoredAnswer& stored) const;
   void log_reason() const noexcept;
   void witness_failure() const noexcept;
 

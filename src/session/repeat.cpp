@@ -7,18 +7,19 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace shoal::session {
 
 std::optional<std::string> Session::repeated(const AnswerClock& clock,
                                              const ledger::Request& request) const {
-  const auto ledger = existing_account(place_of(policy_), reading_options());
-  if (!ledger) return std::nullopt;
-  std::optional<ledger::StoredAnswer> stored = ledger->answered(request);
+  const auto account = existing_account(place_of(policy_), reading_options());
+  if (!account) return std::nullopt;
+  const std::optional<ledger::StoredAnswer> stored = account->ledger().answered(request);
   if (!stored) return std::nullopt;
+  // Its first asker may have ended before the witnesses knew of it.
+  account->witness();
   clock.wait_repeated(stored->hidden_for);
-  return std::move(stored->answer);
+  return stored->answer;
 }
 
 ledger::Options Session::reading_options() const {

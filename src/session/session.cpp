@@ -206,9 +206,9 @@ plan::Plan Session::explain(std::string_view sql, const plan::QueryOptions& opti
   plan::Plan plan = plan::make_plan(sql, policy_, options);
   check_sayable(plan, *policy_.find_table(plan.tables.front(), true));
   if (!plan::must_search(plan)) return plan;
-  const auto ledger = existing_account(place_of(policy_), reading_options());
-  if (!ledger) return plan;
-  const plan::Findings findings = stored_findings(plan, policy_.lineage, *ledger);
+  const auto account = existing_account(place_of(policy_), reading_options());
+  if (!account) return plan;
+  const plan::Findings findings = stored_findings(plan, policy_.lineage, account->ledger());
   return findings.empty() ? plan : plan::make_plan(sql, policy_, options, {findings, false, {}});
 }
 
@@ -307,12 +307,12 @@ BudgetReport Session::budget(const BudgetDetail& detail) const {
   report.neighbors = policy_.neighbors;
   report.total = {policy_.epsilon, policy_.delta, policy_.failures_share()};
   std::optional<privacy::Odometer> odometer;
-  if (auto ledger = existing_account(place_of(policy_), reading_options())) {
-    const privacy::Budget held = ledger->account(policy_.lineage)->budget;
+  if (auto account = existing_account(place_of(policy_), reading_options())) {
+    const privacy::Budget held = account->budget();
     report.opened = true;
     odometer = odometer_of(held);
     report.total = privacy::smaller(held, report.total);
-    list_spends(report, *ledger, detail);
+    list_spends(report, account->ledger(), detail);
   }
   report.epsilon_spent = privacy::epsilon_spent_up(report.total, report.spent);
   report.epsilon_left = privacy::epsilon_left_down(report.total, report.spent);
@@ -321,9 +321,9 @@ BudgetReport Session::budget(const BudgetDetail& detail) const {
 }
 
 void Session::backup(const std::filesystem::path& file) const {
-  const auto ledger = existing_account(place_of(policy_), reading_options());
-  if (!ledger) throw Error(ErrorCode::not_found, "nothing was asked yet: there is no ledger");
-  ledger->backup(file);
+  const auto account = existing_account(place_of(policy_), reading_options());
+  if (!account) throw Error(ErrorCode::not_found, "nothing was asked yet: there is no ledger");
+  account->ledger().backup(file);
 }
 
 privacy::Certified certified_total(const BudgetReport& report) {
@@ -339,17 +339,17 @@ privacy::Certified certified_total(const BudgetReport& report) {
 }
 
 std::vector<ledger::Failure> Session::failures() const {
-  const auto ledger = existing_account(place_of(policy_), reading_options());
-  if (!ledger) return {};
-  return ledger->failures(policy_.lineage);
+  const auto account = existing_account(place_of(policy_), reading_options());
+  if (!account) return {};
+  return account->ledger().failures(policy_.lineage);
 }
 
 void Session::reopen(const std::string& note) {
-  auto ledger = existing_account(place_of(policy_), ledger_options_);
-  if (!ledger) {
+  auto account = existing_account(place_of(policy_), ledger_options_);
+  if (!account) {
     throw Error(ErrorCode::not_found, "nothing was asked yet, so there is nothing to reopen");
   }
-  ledger->reopen(policy_.lineage, note);
+  account->ledger().reopen(policy_.lineage, note);
 }
 
 void Session::accept_policy_budget() {

@@ -239,12 +239,12 @@ TEST_F(PaidFlowTest, AFailureLeavesOnTheGrid) {
 // Somebody who asks the key beside its asker would see when the work ended.
 TEST_F(PaidFlowTest, AnAnswerIsHiddenUntilThePointAtWhichItLeaves) {
   const AnswerClock clock(1);
-  PaidFlow one(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  PaidFlow one(account_, log_, clock, "a test failed", reserve({"k"}));
   one.run(0,
           [&](privacy::Reservation&& reservation) { return done(std::move(reservation), "42"); });
   EXPECT_GT(ledger_.answered(test::request_of("k", 1))->hidden_for, std::chrono::microseconds(0));
   EXPECT_EQ(state_of("k"), "reserved");
-  PaidFlow beside(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  PaidFlow beside(account_, log_, clock, "a test failed", reserve({"k"}));
   EXPECT_EQ(beside.run(0, {}).answer, "42");
   EXPECT_EQ(ledger_.answered(test::request_of("k", 1))->hidden_for.count(), 0);
   EXPECT_EQ(state_of("k"), "settled");
@@ -253,7 +253,7 @@ TEST_F(PaidFlowTest, AnAnswerIsHiddenUntilThePointAtWhichItLeaves) {
 TEST_F(PaidFlowTest, AFailureIsHiddenUntilThePointAtWhichItLeaves) {
   const AnswerClock clock(1);
   std::chrono::microseconds hidden{0};
-  PaidFlow one(ledger_, log_, clock, "a test failed", reserve({"k"}));
+  PaidFlow one(account_, log_, clock, "a test failed", reserve({"k"}));
   std::thread beside([&] {
     ledger::Ledger other(folder_ / "ledger");
     ledger::Request request = test::request_of("k", 1);

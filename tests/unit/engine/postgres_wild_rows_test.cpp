@@ -2,6 +2,7 @@
 // them: none fails. A question that failed on one row would tell that the row is there.
 #include "support/open_grouped_aggregate.hpp"
 #include "support/postgres_server.hpp"
+#include "support/settled_engine.hpp"
 #include "support/temporary_folder.hpp"
 #include "unit/engine/planned_request.hpp"
 
@@ -301,7 +302,7 @@ class PostgresWildRows : public testing::Test {
   OwnerLog log_{folder_ / "log"};
   catalog::Policy policy_ = catalog::parse_policy(kPolicy, folder_.path());
   std::unique_ptr<Engine> engine_ =
-      open_engine(policy_, std::vector<const catalog::Table*>{&policy_.tables[0]});
+      open_engine(policy_, std::vector<const catalog::Table*>{&policy_.tables[0]}, test::no_budget);
   plan::QueryOptions options_{.epsilon = 1, .delta = 1e-6};
 };
 

@@ -11,6 +11,7 @@
 #include "engine/table_view.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/base/private_folder.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
 #include <shoal/sql/printer.hpp>
@@ -32,6 +33,7 @@ struct DuckdbEngine::State {
   catalog::Table table;  // the first, whose rows table_rows() reads
   Resources resources;
   std::vector<OpenRows> rows;  // of each table; the connection reads them
+  PrivateFolder spill;         // goes after the connection
   DuckdbConnection connection;
   ChunkFeed feed;
   std::vector<std::string> column_order = {};  // of that table's file
@@ -54,7 +56,9 @@ auto attach_step(const catalog::Table& table, Action&& action) {
 }
 
 void close_outside(DuckdbConnection& connection, const std::vector<std::filesystem::path>& paths,
-                   const catalog::EngineSettings& settings) {
+                   const catalog::EngineSettings& settings, const std::filesystem::path& spill) {
+  // DuckDB would spill rows into a folder below the process's own, for everybody to read.
+  connection.run("SET temp_directory = " + quoted(spill.string()));
   if (settings.threads > 0) connection.run(fmt::format("SET threads = {}", settings.threads));
   if (!settings.memory.empty()) connection.run("SET memory_limit = " + quoted(settings.memory));
   std::string allowed;
@@ -69,7 +73,8 @@ void close_outside(DuckdbConnection& connection, const std::vector<std::filesyst
 // of the first one's file, in their order.
 std::vector<std::string> attach_tables(DuckdbConnection& connection, const catalog::Policy& policy,
                                        std::span<const catalog::Table* const> tables,
-                                       const std::vector<OpenRows>& rows) {
+                                       const std::vector<OpenRows>& rows,
+                                       const std::filesystem::path& spill) {
   register_number_function(connection);
   std::vector<std::filesystem::path> paths;
   std::vector<std::string> order;
@@ -82,7 +87,7 @@ std::vector<std::string> attach_tables(DuckdbConnection& connection, const catal
       for (const StoredColumn& column : columns) order.push_back(column.name);
     });
   }
-  attach_step(*tables[0], [&] { close_outside(connection, paths, policy.engine); });
+  attach_step(*tables[0], [&] { close_outside(connection, paths, policy.engine, spill); });
   return order;
 }
 
@@ -103,13 +108,15 @@ std::vector<OpenRows> settled_rows(const catalog::Policy& policy,
 DuckdbEngine::DuckdbEngine(const catalog::Policy& policy,
                            std::span<const catalog::Table* const> tables) {
   SHOAL_CHECK(!tables.empty());
+  PrivateFolder spill(std::filesystem::temp_directory_path(), "shoal_spill");
   DuckdbConnection connection;
   ChunkFeed feed(connection);
   std::vector<OpenRows> rows = settled_rows(policy, tables);
-  std::vector<std::string> order = attach_tables(connection, policy, tables, rows);
+  std::vector<std::string> order =
+      attach_tables(connection, policy, tables, rows, spill.path() / "any_order");
   state_ = std::make_unique<State>(State{policy, *tables[0], resources_of(policy.engine),
-                                         std::move(rows), std::move(connection), std::move(feed),
-                                         std::move(order)});
+                                         std::move(rows), std::move(spill), std::move(connection),
+                                         std::move(feed), std::move(order)});
 }
 
 DuckdbEngine::DuckdbEngine(const catalog::Policy& policy, const catalog::Table& table)
@@ -158,7 +165,7 @@ data::TableRows DuckdbEngine::table_rows(const RowRequest& request, const OwnerL
                 // The other connection may hand out rows in any order, which is faster.
                 DuckdbConnection in_order(InsertionOrder::kept);
                 attach_tables(in_order, state_->policy, std::array{&std::as_const(state_->table)},
-                              state_->rows);
+                              state_->rows, state_->spill.path() / "in_order");
                 read_table_rows(in_order, state_->table, request, take);
               } else {
                 read_table_rows(state_->connection, state_->table, request, take);

@@ -3,7 +3,6 @@
 #include <shoal/base/error.hpp>
 
 #include <fmt/format.h>
-#include <stdlib.h>  // for mkdtemp
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,15 +35,14 @@ std::int64_t now_nanoseconds() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-std::filesystem::path new_folder() {
-  for (const std::filesystem::path& parent :
-       {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
-    std::string name = (parent / "shoal_ledger_XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) return name;  // mode 0700
+// In memory where there is some.
+PrivateFolder new_folder() {
+  constexpr const char* kName = "shoal_ledger";
+  try {
+    return {"/dev/shm", kName};
+  } catch (const Error&) {
+    return {std::filesystem::temp_directory_path(), kName};
   }
-  throw Error(ErrorCode::io,
-              "cannot make a temporary folder for a copy of the ledger; free some space in the "
-              "folder that TMPDIR names");
 }
 
 void copy_private(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -102,31 +100,11 @@ void QuietFile::require() const {
 }
 
 PrivateCopy::PrivateCopy(const std::filesystem::path& path) : folder_(new_folder()) {
-  try {
-    for (int i = 0; i < kTries; ++i) {
-      if (copied(path, this->path())) return;
-      std::this_thread::sleep_for(kFileClock);
-    }
-    being_written(path);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-    throw;
+  for (int i = 0; i < kTries; ++i) {
+    if (copied(path, this->path())) return;
+    std::this_thread::sleep_for(kFileClock);
   }
-}
-
-PrivateCopy::PrivateCopy(PrivateCopy&& other) noexcept
-    : folder_(std::exchange(other.folder_, {})) {}
-
-PrivateCopy& PrivateCopy::operator=(PrivateCopy&& other) noexcept {
-  std::swap(folder_, other.folder_);
-  return *this;
-}
-
-PrivateCopy::~PrivateCopy() {
-  if (folder_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  being_written(path);
 }
 
 }  // namespace shoal::ledger

@@ -5,6 +5,8 @@
 
 #include "ledger/ledger_files.hpp"
 
+#include <shoal/base/private_folder.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -44,14 +46,11 @@ class PrivateCopy {
  public:
   // Throws unavailable if the files never stand still, io if they cannot be read or copied.
   explicit PrivateCopy(const std::filesystem::path& path);
-  PrivateCopy(PrivateCopy&& other) noexcept;
-  PrivateCopy& operator=(PrivateCopy&& other) noexcept;
-  ~PrivateCopy();
 
-  std::filesystem::path path() const { return folder_ / "ledger"; }
+  std::filesystem::path path() const { return folder_.path() / "ledger"; }
 
  private:
-  std::filesystem::path folder_;
+  PrivateFolder folder_;
 };
 
 }  // namespace shoal::ledger

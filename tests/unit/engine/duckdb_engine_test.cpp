@@ -204,6 +204,8 @@ TEST_F(EngineTest, TheConfigurationIsLockedAndTheOutsideClosed) {
   EXPECT_EQ(ask(table, {setting_is("enable_external_access", "false"), {rows()}}), (Sums{3}));
   EXPECT_EQ(ask(table, {setting_is("lock_configuration", "true"), {rows()}}), (Sums{3}));
   EXPECT_EQ(ask(table, {setting_is("lock_configuration", "false"), {rows()}}), (Sums{0}));
+  // DuckDB's own choice, a folder that everybody may read below the process's folder.
+  EXPECT_EQ(ask(table, {setting_is("temp_directory", ".tmp"), {rows()}}), (Sums{0}));
 }
 
 TEST_F(EngineTest, AFailureSaysNothingAndTheOwnersLogSaysWhy) {

@@ -1,0 +1,24 @@
+// A folder into which nobody else can look, for what must not outlive this object: made with mode
+// 0700, gone with all that is in it.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace shoal {
+
+class PrivateFolder {
+ public:
+  // Below `parent`, with a name that begins so. Throws io.
+  PrivateFolder(const std::filesystem::path& parent, std::string_view name);
+  PrivateFolder(PrivateFolder&& other) noexcept;
+  PrivateFolder& operator=(PrivateFolder&& other) noexcept;
+  ~PrivateFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace shoal

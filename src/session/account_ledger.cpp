@@ -42,17 +42,19 @@ struct Markers {
   }
 };
 
-std::vector<MarkedFile> read_each(const std::vector<fs::path>& data, const std::string& lineage) {
+std::vector<MarkedFile> read_each(const std::vector<fs::path>& data, const AccountPlace& place) {
   std::vector<MarkedFile> files;
   for (const fs::path& file : data) {
     MarkedFile& read = files.emplace_back(MarkedFile{file, catalog::read_marks(file)});
-    read.mine = catalog::find_lineage(read.marks, lineage);
+    // Of another budget, they know nothing of this one; of this one in another ledger, too much.
+    if (catalog::find_lineage(read.marks, place.lineage))
+      read.mine = catalog::require_mark(file, read.marks, place.lineage, place.ledger);
   }
   return files;
 }
 
 Markers look_at_markers(const AccountPlace& place) {
-  return {read_each(place.data, place.lineage), read_each(place.kin, place.lineage)};
+  return {read_each(place.data, place), read_each(place.kin, place)};
 }
 
 // The files in question must belong to this budget, or to none yet.

@@ -59,14 +59,15 @@ class AccountLedgerTest : public testing::Test {
     options.epsilon = epsilon;
     Session(policy_path()).query(kCount, options, key);
   }
-  void create_holdout(double epsilon, const std::string& name = "h.state") const {
+  void create_holdout(double epsilon, const std::string& name = "h.state",
+                      const std::string& table = "people") const {
     session::create_holdout(folder_ / name,
                             {.rows = 200,
                              .questions = 5,
                              .disagreements = 2,
                              .confidence = Confidence(0.95),
                              .epsilon = Epsilon(epsilon)},
-                            {policy_path()});
+                            {policy_path(), table});
   }
   void create_watch(double epsilon, double budget, const std::string& name = "w.state") const {
     const mechanism::SparseGoal goal{
@@ -147,6 +148,7 @@ TEST_F(AccountLedgerTest, ALostBudgetIsNotOpenedThroughAnotherTable) {
   options.epsilon = 1;
   EXPECT_EQ(code_of([&] { Session(policy_path()).query("SELECT COUNT(*) FROM others", options); }),
             ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { create_holdout(0.1, "h.state", "others"); }), ErrorCode::corrupt);
 }
 
 TEST_F(AccountLedgerTest, AnOlderCopyIsRefused) {

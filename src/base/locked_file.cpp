@@ -30,7 +30,7 @@ int open_file(const std::filesystem::path& path, LockedFile::Make make) {
   if (file < 0 && (errno == EACCES || errno == EROFS || errno == EISDIR)) {
     const int error = errno;
     file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) errno = error;
+    if (file < 0 && error != EISDIR) errno = error;
   }
   if (file >= 0) return file;
   if (errno == ENOENT && make == LockedFile::Make::no) {

@@ -50,6 +50,7 @@ std::optional<WitnessedEntry> parse_slot(std::string_view slot, const std::strin
 
 struct Slots {
   std::array<std::optional<WitnessedEntry>, 2> entries;
+  bool any() const { return entries[0] || entries[1]; }
   // The slot with the later entry.
   std::size_t later() const {
     if (!entries[0] || !entries[1]) return entries[0] ? 0 : 1;
@@ -57,15 +58,21 @@ struct Slots {
   }
 };
 
-Slots parse(const std::string& text, const std::string& lineage,
-            const std::filesystem::path& file) {
+Slots parse(const std::string& text, const std::string& lineage) {
   Slots slots;
   for (std::size_t i = 0; i < slots.entries.size(); ++i) {
     const std::size_t start = i * Witness::kSlotBytes;
     if (start < text.size())
       slots.entries[i] = parse_slot(std::string_view(text).substr(start), lineage);
   }
-  if (slots.entries[0] || slots.entries[1]) return slots;
+  return slots;
+}
+
+// Nobody writes it meanwhile.
+Slots locked_slots(const LockedFile& locked, const std::string& lineage,
+                   const std::filesystem::path& file) {
+  const Slots slots = parse(locked.read(), lineage);
+  if (slots.any()) return slots;
   throw Error(ErrorCode::corrupt,
               fmt::format("{} is damaged, or the witness of another budget than {}; nothing is "
                           "spent or answered until the owner restores it from a backup, or, if "
@@ -86,7 +93,9 @@ std::optional<WitnessedEntry> Witness::read() const {
     if (error.code() != ErrorCode::not_found) throw;
     return std::nullopt;
   }
-  const Slots slots = parse(text, lineage_, file_);
+  Slots slots = parse(text, lineage_);
+  // Two slots that others wrote while they were read are no damage yet.
+  if (!slots.any()) slots = locked_slots(LockedFile(file_, LockedFile::Make::no), lineage_, file_);
   return slots.entries[slots.later()];
 }
 
@@ -125,7 +134,7 @@ void Witness::keep(const WitnessedEntry& entry) const {
     }
   }
   LockedFile file(file_, LockedFile::Make::no);
-  const Slots slots = parse(file.read(), lineage_, file_);
+  const Slots slots = locked_slots(file, lineage_, file_);
   const std::size_t later = slots.later();
   if (slots.entries[later]->number >= entry.number) return;
   file.write((1 - later) * kSlotBytes, slot);

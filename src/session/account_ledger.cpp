@@ -262,9 +262,8 @@ AccountLedger open_first(const AccountPlace& place, const AccountTerms& asked,
 
 namespace {
 
-// A file that is a table twice is one file.
-void add_once(std::vector<fs::path>& files, const fs::path& file) {
-  if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+bool has(const std::vector<fs::path>& files, const fs::path& file) {
+  return std::find(files.begin(), files.end(), file) != files.end();
 }
 
 }  // namespace
@@ -275,8 +274,10 @@ AccountPlace place_of(const catalog::Policy& policy,
                       std::span<const catalog::Table* const> tables) {
   AccountPlace place{policy.lineage, policy.ledger_place(), {}, {}, policy.witness_place()};
   const auto add = [&](std::vector<fs::path>& files, const catalog::Table& table) {
-    if (!table.is_public && table.format != catalog::SourceFormat::postgresql)
-      add_once(files, policy.resolve(table.source));
+    if (table.is_public || table.format == catalog::SourceFormat::postgresql) return;
+    const fs::path file = policy.resolve(table.source);
+    // A file that is a table twice is one file.
+    if (!has(place.data, file) && !has(files, file)) files.push_back(file);
   };
   for (const catalog::Table* table : tables) add(place.data, *table);
   for (const catalog::Table& table : policy.tables) add(place.kin, table);

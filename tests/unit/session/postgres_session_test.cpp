@@ -77,6 +77,18 @@ TEST_F(PostgresSession, ALedgerThatWasLostIsNoticed) {
   EXPECT_EQ(refusal("b"), ErrorCode::corrupt);
 }
 
+// A failover without the last commits, or an older dump that was restored.
+TEST_F(PostgresSession, ALedgerWithoutItsLastEntryIsNoticed) {
+  ask("a");
+  ask("b");
+  server_.run(
+      "ALTER TABLE budgets.entry DISABLE TRIGGER ALL; "
+      "DELETE FROM budgets.entry WHERE seq = (SELECT max(seq) FROM budgets.entry); "
+      "ALTER TABLE budgets.entry ENABLE TRIGGER ALL");
+  EXPECT_EQ(refusal("c"), ErrorCode::corrupt);
+  EXPECT_EQ(refusal("a"), ErrorCode::corrupt);
+}
+
 TEST_F(PostgresSession, WithoutAServerNothingIsAnsweredOrSpent) {
   ask("a");
   const std::string port = std::getenv("PGPORT");

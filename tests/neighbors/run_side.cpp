@@ -132,9 +132,11 @@ std::vector<std::string> charges_of(const fs::path& policy) {
 
 std::map<std::string, std::string> files_of(const fs::path& folder) {
   std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
     std::ifstream file(entry.path(), std::ios::binary);
-    files[entry.path().filename().string()] = std::string(std::istreambuf_iterator<char>(file), {});
+    files[fs::relative(entry.path(), folder).string()] =
+        std::string(std::istreambuf_iterator<char>(file), {});
   }
   return files;
 }
@@ -176,6 +178,13 @@ void write_inputs(const Scenario& scenario, const fs::path& folder) {
 // owner alone. Where nothing needs it, it is refused.
 const Step kOwnersImport = {.words = {"import", "POLICY"}, .owner = true};
 
+// The child's standard error is a command's; this one's is the test's.
+int report_to(int errors, const std::exception& error) {
+  ::dup2(errors, STDERR_FILENO);
+  fmt::print(stderr, "a side failed: {}\n", error.what());
+  return 1;
+}
+
 int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second, const Way& way,
                   const fs::path& folder, int report) {
   ::alarm(kSeconds);
@@ -212,8 +221,14 @@ Seen run_side(const Scenario& scenario, const TablePair& pair, bool second, cons
   if (pair.setting.format == catalog::SourceFormat::postgresql)
     fill_server_table(pair.setting, pair.side(second));
   const int report = ::memfd_create("seen", 0);
-  const ChildEnd end = run_in_child(
-      [&] { return run_in_folder(scenario, pair, second, way, folder.path(), report); });
+  const ChildEnd end = run_in_child([&] {
+    const int errors = ::dup(STDERR_FILENO);
+    try {
+      return run_in_folder(scenario, pair, second, way, folder.path(), report);
+    } catch (const std::exception& error) {
+      return report_to(errors, error);
+    }
+  });
   Seen seen = read_seen(report);
   ::close(report);
   seen.signal = end.signal;

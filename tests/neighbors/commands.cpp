@@ -36,6 +36,7 @@ Words noise_options(Dice& dice) {
 
 // Filters that walk through every type and most functions.
 std::string filter(Dice& dice) {
+  if (dice.one_in(2)) return "";
   return dice.pick({"",
                     "",
                     "",
@@ -91,16 +92,18 @@ Scenario counts(Dice& dice, const Setting&) {
 
 Scenario sums(Dice& dice, const Setting&) {
   const std::string what = dice.pick(
-      {"SUM(income)", "SUM(age), COUNT(*)", "AVG(income)", "SUM(income), AVG(income), AVG(age)",
-       "VARIANCE(income)", "STDDEV(age)", "SUM(income / age, bounds => (0, 10))",
-       "SUM(age) FILTER (WHERE member)", "AVG(income * age, bounds => (0, 1000)) AS x"});
+      {"SUM(age), SUM(income)", "SUM(age), COUNT(*)", "SUM(income), COUNT(income), COUNT(*)",
+       "SUM(y), SUM(age)", "AVG(income)", "SUM(income), AVG(income), AVG(age)", "VARIANCE(income)",
+       "STDDEV(age)", "SUM(income / age, bounds => (0, 10))", "SUM(age) FILTER (WHERE member)",
+       "AVG(income * age, bounds => (0, 1000)) AS x"});
   return {.name = "sums",
           .steps = {ask("SELECT " + what + " FROM people" + filter(dice), epsilon(dice),
                         Reading::answer, noise_options(dice))}};
 }
 
 Scenario public_groups(Dice& dice, const Setting&) {
-  const std::string what = dice.pick({"COUNT(*)", "SUM(age)", "AVG(income), COUNT(*)"});
+  const std::string what =
+      dice.pick({"COUNT(*), SUM(age)", "SUM(age), SUM(income)", "AVG(income), COUNT(*)"});
   const std::string by = dice.pick({"sex", "member", "y", "sex, member", "CUBE (sex, member)",
                                     "ROLLUP (sex, y)", "GROUPING SETS ((sex), (y), ())"});
   const std::string keys = by == "sex" || by == "member" || by == "y" ? by + ", " : "";

@@ -184,8 +184,6 @@ std::string odd_text(Dice& dice, const Setting& setting) {
        "1e308",  "🇫🇷", "\u00A0"});
 }
 
-bool wanted(Dice& dice, std::size_t times) { return dice.one_in(times); }
-
 Cell or_null(Dice& dice, std::string text) {
   if (dice.one_in(12)) return std::nullopt;
   return text;
@@ -197,14 +195,19 @@ bool hides_person(std::string_view kind) {
          kind == "unclosed quote in the first field";
 }
 
-Row draw_own_row(Dice& dice, const Setting& setting, const Cell& person, bool keep_person) {
-  if (setting.format != Format::csv || !dice.one_in(5)) return draw_row(dice, setting, person);
+Row draw_any_row(Dice& dice, const Setting& setting, const Cell& person, bool keep_person,
+                 std::size_t odd) {
+  if (setting.format != Format::csv || !dice.one_in(5)) return draw_row(dice, setting, person, odd);
   const auto kinds = hostile_rows();
   const std::string_view kind = kinds[dice.below(kinds.size())].name;
   if (is_awaited(kind) || (keep_person && hides_person(kind)))
-    return draw_row(dice, setting, person);
+    return draw_row(dice, setting, person, odd);
   return hostile_row(kind, person.value_or(""));
 }
+
+// One value of so many is one that few tables have; of the rows that differ, more are.
+constexpr std::size_t kOddOfMost = 9;
+constexpr std::size_t kOddOfOwn = 2;
 
 // Rows that are alike in everything but the person.
 void make_alike(Rows& rows, const Row& model) {
@@ -221,7 +224,7 @@ Rows draw_unit(Dice& dice, const Setting& setting, const Cell& person) {
   const std::size_t count = one_row ? 1 : 1 + dice.below(4);
   Rows rows;
   for (std::size_t i = 0; i < count; ++i)
-    rows.push_back(draw_own_row(dice, setting, person, !one_row));
+    rows.push_back(draw_any_row(dice, setting, person, !one_row, kOddOfOwn));
   return rows;
 }
 
@@ -244,30 +247,29 @@ Row hostile_row(std::string_view name, const std::string& person) {
   throw std::logic_error(fmt::format("there is no hostile row {}", name));
 }
 
-Row draw_row(Dice& dice, const Setting& setting, const Cell& person) {
-  constexpr std::size_t kOdd = 9;
+Row draw_row(Dice& dice, const Setting& setting, const Cell& person, std::size_t odd) {
   Row row;
   row[Field::person] = person;
   row[Field::age] =
-      or_null(dice, wanted(dice, kOdd) ? odd_integer(dice, setting) : draw_number(dice, 100));
-  row[Field::income] = or_null(
-      dice, wanted(dice, kOdd) ? odd_number(dice, setting) : draw_number(dice, 9000) + ".25");
+      or_null(dice, dice.one_in(odd) ? odd_integer(dice, setting) : draw_number(dice, 100));
+  row[Field::income] =
+      or_null(dice, dice.one_in(odd) ? odd_number(dice, setting) : draw_number(dice, 9000) + ".25");
   row[Field::sex] =
-      or_null(dice, wanted(dice, kOdd) ? odd_text(dice, setting) : dice.pick({"m", "f"}));
+      or_null(dice, dice.one_in(odd) ? odd_text(dice, setting) : dice.pick({"m", "f"}));
   row[Field::city] = or_null(
-      dice, wanted(dice, kOdd) ? odd_text(dice, setting) : dice.pick({"Paris", "Rome", "Oslo"}));
+      dice, dice.one_in(odd) ? odd_text(dice, setting) : dice.pick({"Paris", "Rome", "Oslo"}));
   row[Field::member] = or_null(dice, dice.pick({"true", "false"}));
   row[Field::born] =
-      or_null(dice, wanted(dice, kOdd) ? odd_date(dice, setting)
-                                       : fmt::format("19{}-0{}-1{}", 50 + dice.below(50),
-                                                     1 + dice.below(9), dice.below(10)));
+      or_null(dice, dice.one_in(odd) ? odd_date(dice, setting)
+                                     : fmt::format("19{}-0{}-1{}", 50 + dice.below(50),
+                                                   1 + dice.below(9), dice.below(10)));
   row[Field::seen] =
-      or_null(dice, wanted(dice, kOdd) ? odd_timestamp(dice, setting)
-                                       : fmt::format("2024-0{}-1{} 1{}:30:00", 1 + dice.below(9),
-                                                     dice.below(10), dice.below(10)));
+      or_null(dice, dice.one_in(odd) ? odd_timestamp(dice, setting)
+                                     : fmt::format("2024-0{}-1{} 1{}:30:00", 1 + dice.below(9),
+                                                   dice.below(10), dice.below(10)));
   row[Field::y] =
-      or_null(dice, wanted(dice, kOdd) ? odd_integer(dice, setting) : dice.pick({"0", "1", "2"}));
-  row[Field::note] = or_null(dice, wanted(dice, 4) ? odd_text(dice, setting) : "a note");
+      or_null(dice, dice.one_in(odd) ? odd_integer(dice, setting) : dice.pick({"0", "1", "2"}));
+  row[Field::note] = or_null(dice, dice.one_in(4) ? odd_text(dice, setting) : "a note");
   return row;
 }
 
@@ -277,9 +279,9 @@ TablePair draw_pair(Dice& dice, const Setting& setting) {
   Rows rows;
   for (std::size_t i = 0; i < size; ++i) {
     const Cell person = dice.one_in(15) ? Cell() : Cell(draw_person(dice, setting));
-    rows.push_back(draw_own_row(dice, setting, person, false));
+    rows.push_back(draw_any_row(dice, setting, person, false, kOddOfMost));
   }
-  if (dice.one_in(8) && !rows.empty()) make_alike(rows, draw_row(dice, setting, "1"));
+  if (dice.one_in(8) && !rows.empty()) make_alike(rows, draw_row(dice, setting, "1", kOddOfMost));
   if (dice.one_in(8)) {
     // Nothing to learn from: every feature 0, or unknown.
     for (Row& row : rows) {

@@ -25,8 +25,8 @@ std::span<const HostileRow> huge_rows();
 // The row of that name. Throws if there is none.
 Row hostile_row(std::string_view name, const std::string& person);
 
-// Any row of the person.
-Row draw_row(Dice& dice, const Setting& setting, const Cell& person);
+// Any row of the person. One value of so many is odd.
+Row draw_row(Dice& dice, const Setting& setting, const Cell& person, std::size_t odd = 9);
 
 // The setting is given, since a command may not be for every one.
 TablePair draw_pair(Dice& dice, const Setting& setting);

@@ -63,6 +63,7 @@ class AnswerNames : public RowNames {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < known_; ++i) {
       const AnswerAlias& one = scope_.aliases[i];
+      if (one.implicit && clause_ != Clause::order_by) continue;
       if (!equals_ignoring_case(reference.column.name, one.name)) continue;
       if (found &&
           !same_expression(scope_.aliases[*found].expression, one.expression, scope_.rows)) {

@@ -30,10 +30,12 @@ struct AnswerInput {
   ValueType type = {};
 };
 
-// A name that the select list gives to an expression over inputs.
+// A name that the select list gives to an expression over inputs; implicit where a column stands
+// there by itself, which ORDER BY alone can mean so.
 struct AnswerAlias {
   std::string name;
   sql::Expression expression;
+  bool implicit = false;
 };
 
 // With `rows`, two names of one column are the same: city, City and people.city.

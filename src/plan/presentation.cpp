@@ -1,5 +1,6 @@
 #include "plan/presentation.hpp"
 
+#include "plan/key_names.hpp"
 #include "plan/row_functions.hpp"
 
 #include <shoal/base/error.hpp>
@@ -52,8 +53,12 @@ class Presenter {
       scope_.inputs.push_back({sql::Expression(sql::Call{"GROUPING", {key.written}}), left_out});
     }
     for (const sql::QueryItem& item : query.items) {
-      if (item.alias && item.expression) {
+      if (!item.expression) continue;
+      if (item.alias) {
         scope_.aliases.push_back({item.alias->name, *item.expression});
+      } else if (const auto* column = item.expression->get_if<sql::ColumnReference>();
+                 column && names_column(*column, rows)) {
+        scope_.aliases.push_back({column->column.name, *item.expression, true});
       }
     }
   }

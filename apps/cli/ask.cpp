@@ -11,6 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace shoal::cli {
@@ -31,7 +34,10 @@ std::string table_with_cost(const session::Answer& answer, Rows rows,
 
 bool is_binary(const std::string& format) { return format == "parquet" || format == "arrow"; }
 
+// Before anything is paid: a format that nobody lists here would come out as a table.
 void check_output(const AskOptions& options) {
+  constexpr std::array<std::string_view, 5> kFormats{"table", "csv", "json", "parquet", "arrow"};
+  SHOAL_CHECK(std::find(kFormats.begin(), kFormats.end(), options.format) != kFormats.end());
   if (options.output.empty()) {
     if (!is_binary(options.format)) return;
     throw Error(
@@ -57,6 +63,7 @@ plan::QueryOptions AskOptions::query_options() const {
   made.epsilon = epsilon;
   made.delta = delta;
   made.confidence = confidence;
+  SHOAL_CHECK(noise == "laplace" || noise == "gaussian" || noise == "automatic");
   made.noise = noise == "laplace"    ? plan::NoiseChoice::laplace
                : noise == "gaussian" ? plan::NoiseChoice::gaussian
                                      : plan::NoiseChoice::automatic;

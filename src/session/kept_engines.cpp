@@ -14,6 +14,7 @@ namespace shoal::session {
 namespace {
 
 constexpr std::size_t kMostKept = 4;
+constexpr std::size_t kMostChecked = 1000;
 // A file that was written so short a time ago may be written again without another time.
 constexpr std::int64_t kSettled = 100'000'000;
 
@@ -61,8 +62,12 @@ KeptEngines::Lease KeptEngines::open(const catalog::Policy& policy,
   }
   return {*this,
           {stamps ? std::move(names) : std::vector<std::string>(),
-           stamps ? *std::move(stamps) : std::vector<FileStamp>(),
-           open_engine(policy, tables)}};
+           stamps ? *std::move(stamps) : std::vector<FileStamp>(), open_engine(policy, tables)}};
+}
+
+void KeptEngines::Lease::note_checked(const std::string& digest) {
+  if (kept_.checked.size() >= kMostChecked) kept_.checked.clear();
+  kept_.checked.insert(digest);
 }
 
 void KeptEngines::Lease::keep() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ class KeptEngines {
     std::vector<std::string> tables;
     std::vector<FileStamp> files;
     std::unique_ptr<engine::Engine> engine;
+    std::set<std::string> checked = {};  // digests of requests
   };
 
   // An engine in use, by one at a time. Closed at its end unless it was kept.
@@ -39,6 +41,10 @@ class KeptEngines {
     Lease(KeptEngines& owner, Kept&& kept) : owner_(owner), kept_(std::move(kept)) {}
     engine::Engine& operator*() const { return *kept_.engine; }
     engine::Engine* operator->() const { return kept_.engine.get(); }
+    // Whether a request with this digest was checked on this engine already, and saying so: the
+    // same request binds to the same.
+    bool is_checked(const std::string& digest) const { return kept_.checked.contains(digest); }
+    void note_checked(const std::string& digest);
     // Its question was answered: the next one may use it.
     void keep();
 

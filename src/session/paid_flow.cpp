@@ -12,7 +12,8 @@
 namespace shoal::session {
 namespace {
 
-// Enough for SQLite's page cache and the texts of a failure.
+// Not written to, since touching so many pages takes a while: what runs out is the room for
+// addresses, or what the system promised. Enough for SQLite's page cache and the texts of a failure.
 constexpr std::size_t kSpareBytes = std::size_t{4} << 20;
 
 std::string stored_failure() { return failure_json(kFailedSentence); }
@@ -27,7 +28,7 @@ PaidFlow::PaidFlow(AccountLedger& account, const OwnerLog& log, const AnswerCloc
       clock_(clock),
       doing_(std::move(doing)),
       parts_(std::move(parts)),
-      spare_(kSpareBytes) {}
+      spare_(std::make_unique_for_overwrite<char[]>(kSpareBytes)) {}
 
 bool PaidFlow::known(std::size_t part) const {
   return std::holds_alternative<ledger::StoredAnswer>(parts_.at(part));
@@ -69,7 +70,7 @@ ledger::StoredAnswer PaidFlow::run(std::size_t part, const Work& work, const Fai
 // fails is let go: an entry that is not settled stays spent.
 void PaidFlow::fail(std::size_t part, privacy::SpentReservation&& spent,
                     const FailureText& failure) noexcept {
-  std::vector<char>().swap(spare_);
+  spare_.reset();
   log_reason();
   try {
     ledger_.settle_failure(std::move(spent), failure(), clock_.until_next());

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,7 +83,7 @@ class PaidFlow {
   std::string doing_;
   std::vector<ledger::Reserved> parts_;
   // Let go when memory ran out, so that a failure can still be settled.
-  std::vector<char> spare_;
+  std::unique_ptr<char[]> spare_;
 };
 
 }  // namespace shoal::session

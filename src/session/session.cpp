@@ -266,7 +266,10 @@ Answer Session::query_at(const AnswerClock& clock, plan::Plan plan, std::string 
   // each question, so that nobody can aim at it.
   const std::array<std::uint64_t, 2> hash_key = {bits.next_u64(), bits.next_u64()};
   const OwnerLog log(policy_.owner_log());
-  check_bound(plan, policy_.neighbors, hash_key, *engine, log);
+  if (!engine.is_checked(request.digest)) {
+    check_bound(plan, policy_.neighbors, hash_key, *engine, log);
+    engine.note_checked(request.digest);
+  }
   AccountLedger account = open_ledger(tables);
   request.budget = account.budget();
   const Aggregation aggregate = [&](const engine::GroupedRequest& rows) {

@@ -37,6 +37,12 @@ fs::path make_policy(const fs::path& folder, const char* name, int time_steps) {
   return policy;
 }
 
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 double seconds(auto&& action) {
   const auto start = std::chrono::steady_clock::now();
   action();
@@ -60,21 +66,31 @@ int main(int argc, char** argv) {
     session.query(sql, options, "first");
     double bare = 0;
     double paid = 0;
+    double bare_processor = 0;
+    double paid_processor = 0;
     for (int i = 0; i < questions; ++i) {
+      const double start = processor_seconds();
       bare += seconds([&] { sqlite.ask(fmt::format("question-{}", i)); });
+      const double middle = processor_seconds();
       paid += seconds([&] { session.query(sql, options, fmt::format("question-{}", i)); });
+      bare_processor += middle - start;
+      paid_processor += processor_seconds() - middle;
     }
-    fmt::print("bare SQLite, half its commits  {:>8.0f} / s\n", questions / bare);
-    fmt::print("paid questions, one session    {:>8.0f} / s ({:.0f} %)\n", questions / paid,
-               100 * bare / paid);
+    const double each = 1000.0 / questions;
+    fmt::print("bare SQLite, half its commits  {:>8.0f} / s, {:.2f} ms of processor time each\n",
+               questions / bare, each * bare_processor);
+    fmt::print("paid questions, one session    {:>8.0f} / s ({:.0f} %), {:.2f} ms\n",
+               questions / paid, 100 * bare / paid, each * paid_processor);
     for (const int steps : {0, 1}) {
       session::Session again(make_policy(folder, steps == 0 ? "repeats" : "grid", steps));
       again.query(sql, options);
       const int repeats = 10 * questions;
+      const double start = processor_seconds();
       const double all = seconds([&] {
         for (int i = 0; i < repeats; ++i) again.query(sql, options);
       });
-      fmt::print("free repeats, time_steps = {}   {:>8.0f} / s\n", steps, repeats / all);
+      fmt::print("free repeats, time_steps = {}   {:>8.0f} / s, {:.2f} ms\n", steps, repeats / all,
+                 1000 * (processor_seconds() - start) / repeats);
     }
   }
   fs::remove_all(folder);

@@ -5,15 +5,21 @@
 // messages must not.
 #include "neighbors/awaiting.hpp"
 #include "neighbors/run_side.hpp"
+#include "neighbors/scripted_bits.hpp"
+#include "neighbors/table_files.hpp"
 #include "neighbors/table_generator.hpp"
+#include "support/child_process.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
+#include <shoal/session/session.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shoal::test {
@@ -79,28 +85,37 @@ const std::vector<Words> kTrainingsOfOneCategory = {
     {"--target", "income", "--features", "sex", "--model", "linear"},
     {"--target", "income", "--features", "sex", "--model", "linear", "--method", "gradient",
      "--delta", "1e-6", "--rows", "1000"},
-    {"--target", "income", "--features", "sex", "--model", "linear", "--method", "bolt_on",
-     "--radius", "1"},
-    {"--target", "y", "--features", "sex", "--model", "softmax"},
+    {"--target", "y", "--features", "sex", "--model", "softmax", "--delta", "1e-6", "--rows",
+     "1000"},
     {"--target", "income", "--features", "sex", "--model", "linear", "--evaluate-epsilon", "0.1"},
 };
+
+// Alike, and not because they are refused alike.
+void expect_trained_alike(const Words& options, const TablePair& pair) {
+  expect_alike(training(options), pair);
+  const StepSeen seen = run_side(training(options), pair, true, way()).steps.at(0);
+  EXPECT_EQ(seen.status, 0) << seen.errors;
+}
 
 TEST(ReviewTable, Row1SparseBlockWithoutFeature) {
   Row unlisted = person("1");
   unlisted[Field::sex] = "unlisted";
-  TablePair pair{{}, persons(1000, unlisted), {}, {person("2")}, {}};
-  for (const Words& options : kTrainingsOfOneCategory) expect_alike(training(options), pair);
+  for (const Words& options : kTrainingsOfOneCategory)
+    expect_trained_alike(options, {{}, persons(1000, unlisted), {}, {person("2")}, {}});
 }
 
 TEST(ReviewTable, Row1OneBlockOfManyWithoutFeature) {
   Row unlisted = person("1");
   unlisted[Field::sex] = "unlisted";
-  TablePair pair{{.neighbors = Neighbors::replace_one},
-                 persons(4095, unlisted),
-                 {unlisted},
-                 {person("1")},
-                 persons(4096, person("1"))};
-  expect_alike(training(kTrainingsOfOneCategory[0]), pair);
+  const TablePair pair{{.neighbors = Neighbors::replace_one},
+                       persons(4095, unlisted),
+                       {unlisted},
+                       {person("1")},
+                       persons(4096, person("1"))};
+  expect_trained_alike(kTrainingsOfOneCategory[0], pair);
+  expect_trained_alike({"--target", "income", "--features", "sex", "--model", "linear", "--method",
+                        "bolt_on", "--radius", "1"},
+                       pair);
 }
 
 // --- 2: a quoted line break failed every question.
@@ -167,6 +182,59 @@ TEST(ReviewTable, Row5ProximalGradientsThatDoNotArrive) {
     expect_alike(training(options), {{}, rows, {}, {other}, {}});
   }
 }
+
+// --- 6: a terminal counted the steps of a loop whose length rows decide.
+
+using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// What a terminal could show: how many steps of how many, where their number is planned.
+Steps steps_of_training(const session::TrainOptions& options, const TablePair& pair, bool second) {
+  const TemporaryFolder folder(Place::memory);
+  write_policy(pair.setting, folder.path());
+  write_table_file(pair.setting, pair.side(second), folder.path());
+  scripted_bits::begin(1);
+  session::Session session(folder / "people.toml");
+  Steps steps;
+  learn::FitOptions fit;
+  fit.progress = [&steps](std::int64_t done, std::int64_t planned) {
+    if (planned != 0) steps.emplace_back(done, planned);
+  };
+  session.train(options, "", fit);
+  return steps;
+}
+
+class Row6ProgressOfATraining : public testing::TestWithParam<const char*> {};
+
+TEST_P(Row6ProgressOfATraining, ShowsPublicNumbersAlone) {
+  Row other = person("2");
+  other[Field::sex] = "f";
+  other[Field::age] = "99";
+  TablePair pair{{}, persons(600, person("1")), {}, {other}, {}};
+  session::TrainOptions options;
+  options.table = "people";
+  options.target = "sex";
+  options.features = {"age", "income"};
+  options.method = GetParam();
+  options.epsilon = 1;
+  options.delta = 1e-6;
+  if (options.method == "frank_wolfe") options.radius = 2;
+  if (options.method == "gradient" || options.method == "sgd") options.rows = 600;
+  if (options.method == "bolt_on") {
+    pair.setting.neighbors = Neighbors::replace_one;
+    pair.one = {person("2")};
+  }
+  // In a child: the data engine has threads, and other tests fork.
+  const ChildEnd end = run_in_child([&] {
+    return steps_of_training(options, pair, false) == steps_of_training(options, pair, true) ? 0
+                                                                                             : 1;
+  });
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(end.status, 0) << "the steps shown tell the tables apart";
+}
+
+INSTANTIATE_TEST_SUITE_P(ReviewTable, Row6ProgressOfATraining,
+                         testing::Values("objective", "output", "gradient", "sgd", "bolt_on",
+                                         "frank_wolfe"));
 
 // --- 7: the program's own reader of private rows quoted their lines in messages.
 

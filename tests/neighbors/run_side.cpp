@@ -143,7 +143,8 @@ std::map<std::string, std::string> files_of(const fs::path& folder) {
 
 // What the child has seen goes to a file that outlives it, after every step.
 void write_seen(int descriptor, const Seen& seen) {
-  Json json = {{"charges", seen.charges},
+  Json json = {{"import_status", seen.import_status},
+               {"charges", seen.charges},
                {"files", seen.files},
                {"log", seen.log},
                {"steps", Json::array()}};
@@ -162,6 +163,7 @@ Seen read_seen(int descriptor) {
   const Json json = Json::from_msgpack(bytes);
   seen.charges = json.at("charges").get<std::vector<std::string>>();
   seen.files = json.at("files").get<std::map<std::string, std::string>>();
+  seen.import_status = json.at("import_status").get<int>();
   seen.log = json.at("log").get<std::string>();
   for (const Json& step : json.at("steps"))
     seen.steps.push_back({step[0].get<int>(), step[1].get<std::string>(),
@@ -193,10 +195,11 @@ int run_in_folder(const Scenario& scenario, const TablePair& pair, bool second, 
   for (const auto& [name, make] : scenario.derived)
     std::ofstream(folder / "owner" / name, std::ios::binary) << make(pair.side(second));
   if (::chdir((folder / "analyst").c_str()) != 0) return 1;
-  run_step(kOwnersImport, {.program = way.program});
+  const int imported = run_step(kOwnersImport, {.program = way.program}).status;
   ::setenv("SHOAL_SCRIPT_SEED", std::to_string(scenario.seed).c_str(), 1);
   scripted_bits::begin(scenario.seed, second ? scenario.fail_at : std::nullopt);
   Seen seen;
+  seen.import_status = imported;
   for (const Step& step : scenario.steps) {
     seen.steps.push_back(run_step(step, way));
     write_seen(report, seen);

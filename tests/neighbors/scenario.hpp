@@ -58,7 +58,8 @@ struct StepSeen {
 };
 
 struct Seen {
-  int signal = 0;  // that ended the process; 0: it ended by itself
+  int import_status = 0;  // of the owner's import, before the first question
+  int signal = 0;         // that ended the process; 0: it ended by itself
   std::vector<StepSeen> steps;
   std::map<std::string, std::string> files;  // the analyst's folder: name and content
   std::vector<std::string> charges;          // every spend of the ledger, as text

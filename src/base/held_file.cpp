@@ -5,16 +5,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <memory>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -127,35 +123,5 @@ void make_private_file(const std::filesystem::path& path) {
   if (made < 0) fail("write", path);
   ::close(made);
 }
-
-FileLock::FileLock(const std::filesystem::path& path, int seconds)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-  if (descriptor_ < 0) fail("lock", path);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    const int error = errno;
-    if (error == EWOULDBLOCK && std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      continue;
-    }
-    std::array<char, 32> holder{};
-    const ssize_t size = ::pread(descriptor_, holder.data(), holder.size(), 0);
-    ::close(descriptor_);
-    errno = error;
-    if (error != EWOULDBLOCK) fail("lock", path);
-    throw Error(ErrorCode::unavailable,
-                fmt::format("process {} has held {} for {} seconds; try again when it is done",
-                            size > 0 ? std::string(holder.data(), static_cast<std::size_t>(size))
-                                     : "unknown",
-                            path.string(), seconds));
-  }
-  const std::string holder = std::to_string(::getpid());
-  const bool noted = ::ftruncate(descriptor_, 0) == 0 &&
-                     ::pwrite(descriptor_, holder.data(), holder.size(), 0) > 0;
-  static_cast<void>(noted);  // for a message alone
-}
-
-FileLock::~FileLock() { ::close(descriptor_); }
 
 }  // namespace shoal

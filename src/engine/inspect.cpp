@@ -1,4 +1,5 @@
 #include "engine/csv_function.hpp"
+#include "engine/csv_header.hpp"
 #include "engine/duckdb_connection.hpp"
 #include "engine/row_report.hpp"
 #include "engine/source.hpp"
@@ -103,36 +104,17 @@ void infer_types(DuckdbConnection& connection, const std::string& source, Table&
   }
 }
 
-// Whether a text is what values look like that are no text: a number, a date, true.
-bool reads_as_value(DuckdbConnection& connection, const std::string& text) {
-  std::string tests;
-  for (const auto& [type, test] : kCandidates) {
-    tests += fmt::format("{}COALESCE({}, false)", tests.empty() ? "" : " OR ",
-                         fmt::format(fmt::runtime(test), "text"));
-  }
-  const std::string sql =
-      fmt::format("SELECT CAST({} AS VARCHAR) FROM (SELECT {} AS text)", tests, quoted(text));
-  return connection.rows(sql).at(0).at(0) == "true";
-}
-
 // A first line that is a row would make one person's values the names of the columns, which
-// messages show to everybody. Names are no numbers: in a row they are, wherever the column has
-// them.
-void refuse_row_as_header(DuckdbConnection& connection, const Table& table,
-                          const std::filesystem::path& path) {
-  bool typed = false;
-  for (const Column& column : table.columns) {
-    if (column.type == ColumnType::text) continue;
-    typed = true;
-    if (!reads_as_value(connection, column.name)) return;
-  }
-  if (!typed) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("the first line of {} reads as a row, not as names of columns; add --header "
-                  "with the names, such as --header id,age, or write them into the file's "
-                  "first line. Names that are numbers are not taken: write year_2024",
-                  path.string()));
+// messages show to everybody.
+void refuse_row_as_header(const Table& table, const std::filesystem::path& path) {
+  const auto problem = header_problem(path, table.csv);
+  if (!problem) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("the first line of {} reads as a row, not as names of columns: {}; add "
+                          "--header with {} names, such as --header id,age, or write them into the "
+                          "file's first line. If they are names, change those that are numbers or "
+                          "dates: year_2024",
+                          path.string(), problem->why, problem->fields));
 }
 
 void require_header(const std::vector<std::string>& header, std::size_t fields,
@@ -267,11 +249,11 @@ Table inspect_file(const std::filesystem::path& path, const std::vector<std::str
         require_header(header, read_csv_header(path, table.csv).size(), path);
         table.csv.header = header;
       }
+      if (header.empty()) refuse_row_as_header(table, path);
       for (const std::string& name : csv_names(path, table.csv))
         table.columns.emplace_back().name = name;
       check_names(table, path);
       infer_types(connection, source_of(table, path), table);
-      if (header.empty()) refuse_row_as_header(connection, table, path);
     } else {
       for (const auto& row : connection.rows("DESCRIBE SELECT * FROM " + parquet_source(path))) {
         Column& column = table.columns.emplace_back();

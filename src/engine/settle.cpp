@@ -4,12 +4,14 @@
 
 #include <shoal/base/error.hpp>
 #include <shoal/base/file.hpp>
+#include <shoal/base/locked_file.hpp>
 #include <shoal/base/owner_log.hpp>
 #include <shoal/base/text.hpp>
 #include <shoal/engine/settle.hpp>
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -26,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // How long one process waits for another that settles the same file.
-constexpr int kWaitSeconds = 60;
+constexpr std::chrono::seconds kWait{60};
 
 // Of the time that settling takes, about.
 constexpr double kDigestShare = 0.1;
@@ -116,10 +118,20 @@ std::optional<SettledReport> settled_before(const catalog::Policy& policy, const
 }
 
 // The folder and its lock, for whoever settles.
-FileLock lock_rows(const fs::path& path) {
+LockedFile lock_rows(const fs::path& path) {
   const fs::path folder = catalog::rows_folder(path);
+  // What is in it and nobody knows of is removed: it must be Shoal's own.
+  std::error_code ignored;
+  if (fs::exists(folder, ignored) && !fs::exists(folder / "lock", ignored) &&
+      !fs::is_empty(folder, ignored)) {
+    throw Error(
+        ErrorCode::conflict,
+        fmt::format("{} is there and not Shoal's, which keeps settled rows under that name; "
+                    "rename it",
+                    folder.string()));
+  }
   HeldFile(path).make_folder(folder);
-  return FileLock(folder / "lock", kWaitSeconds);
+  return {folder / "lock", LockedFile::Make::yes, kWait};
 }
 
 }  // namespace
@@ -144,7 +156,7 @@ FoundRows settle_automatically(const catalog::Policy& policy, const Table& table
   FoundRows found = find_rows(policy, table);
   if (found.state != RowsState::none || table.format != SourceFormat::csv) return found;
   const fs::path path = source_file(policy, table);
-  const FileLock lock = lock_rows(path);
+  const LockedFile lock = lock_rows(path);
   // Whoever had the lock may have done it.
   found = find_rows(policy, table);
   if (found.state != RowsState::none) return found;
@@ -166,7 +178,7 @@ SettledReport settle_rows(const catalog::Policy& policy, const Table& table,
   const fs::path path = source_file(policy, table);
   // Before the lock: what is found to be the same is noted under it.
   if (const auto before = settled_before(policy, table, manifest_of(path))) return *before;
-  const FileLock lock = lock_rows(path);
+  const LockedFile lock = lock_rows(path);
   RowsManifest manifest = manifest_of(path);
   if (const auto before = settled_before(policy, table, manifest)) return *before;
   try {

@@ -2,10 +2,12 @@
 
 #include <shoal/base/digest.hpp>
 #include <shoal/base/error.hpp>
+#include <shoal/base/locked_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace shoal::engine {
@@ -20,7 +22,7 @@ namespace {
 constexpr long long kReaderVersion = 1;
 
 // Long enough for a digest by another process; what is noted after it only saves time.
-constexpr int kNotingSeconds = 2;
+constexpr std::chrono::seconds kNoting{2};
 
 // Whether the open file is the one of then.
 bool is_the_same(const HeldFile& file, const FileStamp& then, const std::string& sha256) {
@@ -36,7 +38,7 @@ bool same_source(const HeldFile& source, const SettledRows& rows) {
 // without.
 void note_times(const std::filesystem::path& path, const SettledRows& rows) {
   try {
-    const FileLock lock(catalog::rows_folder(path) / "lock", kNotingSeconds);
+    const LockedFile lock(catalog::rows_folder(path) / "lock", LockedFile::Make::no, kNoting);
     RowsManifest manifest(path);
     const SettledRows* there = manifest.find(rows.signature);
     if (there && there->source_sha256 == rows.source_sha256 &&

@@ -1,5 +1,4 @@
-// A file held open, so that what was checked of it is what is read, whatever happens to its name;
-// and a lock among processes.
+// A file held open, so that what was checked of it is what is read, whatever happens to its name.
 #pragma once
 
 #include <cstdint>
@@ -44,18 +43,5 @@ class HeldFile {
 
 // Makes an empty file that its owner alone can read. Throws io, also if it is there.
 void make_private_file(const std::filesystem::path& path);
-
-// Held by one process at a time, until it ends or lets go. The file stays.
-class FileLock {
- public:
-  // Waits for so long. Throws unavailable, with the process that has it, or io.
-  FileLock(const std::filesystem::path& path, int seconds);
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  ~FileLock();
-
- private:
-  int descriptor_ = -1;
-};
 
 }  // namespace shoal

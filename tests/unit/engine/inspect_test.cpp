@@ -57,9 +57,10 @@ TEST_F(InspectTest, ARowIsNoLineOfNames) {
 }
 
 TEST_F(InspectTest, NamesAreNamesBesideWhateverStandsBelow) {
-  EXPECT_EQ(names(inspect("id,2024\n1,5\n2,6\n")), (Names{"id", "2024"}));
   EXPECT_EQ(names(inspect("name,town\na,b\n")), (Names{"name", "town"}));
   EXPECT_EQ(names(inspect("1,2\n")), (Names{"1", "2"}));
+  // Years above numbers may be either: what could be a row is not taken for names.
+  EXPECT_NE(refusal("id,2024\n1,5\n2,6\n").find("year_2024"), std::string::npos);
 }
 
 TEST_F(InspectTest, TheOwnerCanNameTheColumns) {

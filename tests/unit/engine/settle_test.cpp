@@ -300,6 +300,15 @@ TEST_F(SettleTest, LeftoversAreRemovedAndNothingElse) {
                                             catalog::RowsManifest(data()).settled().at(1).file}));
 }
 
+TEST_F(SettleTest, AFolderOfSomebodyElseIsLeftAlone) {
+  write("id,x\n1,2\n");
+  std::filesystem::create_directory(folder());
+  write_file_durably(folder() / "mine", "kept", IfExists::refuse);
+  EXPECT_EQ(code_of([&] { open(); }), ErrorCode::conflict);
+  EXPECT_EQ(code_of([&] { settle(); }), ErrorCode::conflict);
+  EXPECT_EQ(read_file(folder() / "mine"), "kept");
+}
+
 TEST_F(SettleTest, NobodyReadsACopyWhoCannotReadTheSource) {
   const auto mode = [](const std::filesystem::path& path) {
     struct stat status = {};

@@ -7,6 +7,7 @@
 // ones, ten values or bins each.
 #include <shoal/data/marginal_tables.hpp>
 #include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/engine/settle.hpp>
 #include <shoal/synth/workload.hpp>
 
 #include <duckdb.h>
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 
 namespace {
@@ -126,9 +128,13 @@ int main(int argc, char** argv) {
   }
   catalog::Policy policy;
   policy.folder = folder;
+  const catalog::Table table = table_of(file, columns);
+  engine::settle_rows(policy, table,
+                      [](const catalog::Table&, const std::filesystem::path&,
+                         const std::function<void()>& give_name) { give_name(); });
   std::puts("step,wall_seconds,cpu_seconds,peak_mb");
   Watch watch;
-  engine::DuckdbEngine engine(policy, table_of(file, columns));
+  engine::DuckdbEngine engine(policy, table);
   const data::CodedTable coded =
       engine.coded_rows(request_of(columns), OwnerLog(folder / "scale_synth.log"));
   watch.lap("read as codes");

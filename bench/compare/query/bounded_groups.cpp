@@ -6,6 +6,7 @@
 // are the least times of the rounds, as other work on the machine only adds to them, and the median
 // of the rounds' ratios, as what slows the machine for a while slows both of a round.
 #include <shoal/engine/duckdb_engine.hpp>
+#include <shoal/engine/settle.hpp>
 
 #include <duckdb.h>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -161,6 +163,9 @@ void compare(Bare& bare, const Task& task, const std::filesystem::path& file, bo
     column.name = name;
     column.type = type;
   }
+  engine::settle_rows(policy, table,
+                      [](const catalog::Table&, const std::filesystem::path&,
+                         const std::function<void()>& give_name) { give_name(); });
   engine::DuckdbEngine engine(policy, table);
   const OwnerLog log(file.string() + ".log");
   std::string keys;

@@ -4,7 +4,7 @@
 // everything an answer takes: policy, plan, ledger with its two durable commits, exact sums, noise,
 // stored answer. Printed are the medians of wall and processor time and their ratios.
 #include <shoal/base/error.hpp>
-#include <shoal/session/owner.hpp>
+#include <shoal/session/import.hpp>
 #include <shoal/session/session.hpp>
 
 #include <duckdb.h>
@@ -119,6 +119,7 @@ std::filesystem::path make_policy(const std::filesystem::path& data) {
       "[table.big.column.age]\ntype = \"integer\"\nbounds = [0, 110]\n"
       "[table.big.column.hours]\ntype = \"integer\"\nbounds = [0, 80]\n",
       data.filename().string());
+  shoal::session::settle_data(policy);
   return policy;
 }
 

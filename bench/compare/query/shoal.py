@@ -76,6 +76,8 @@ def policy(task, events, clustered=False):
     keys = "categories = [" + ", ".join(map(str, range(100))) + "]" if task == "t1" else ""
     text = POLICY.replace("CATEGORIES", keys).replace("EVENTS", events)
     path.write_text(text.replace("CLUSTERED", "true" if clustered else "false"))
+    if (FOLDER / f"{events}.parquet").exists():
+        subprocess.run([COMMAND, "import", path], check=True, capture_output=True)
     return path
 
 

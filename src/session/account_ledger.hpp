@@ -76,7 +76,7 @@ AccountLedger opened_account(const AccountPlace& place, const ledger::Options& o
 
 // For one that looks: writes nothing. None if the budget was never opened. Throws corrupt.
 std::optional<AccountLedger> existing_account(const AccountPlace& place,
-                                               const ledger::Options& options = {});
+                                              const ledger::Options& options = {});
 
 // For the owner: makes the terms that are asked for those of the markers and, once the budget is
 // opened, its total that of the account. Throws not_found if there is neither.

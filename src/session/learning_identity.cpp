@@ -97,8 +97,8 @@ Json fields_of(const learn::GradientNoise& noise) {
 
 Json fields_of(const learn::DescentPath& path) {
   const auto& [steps, row_step, momentum, averaged, l2, rows] = path;
-  return {{"steps", steps},       {"row_step", row_step}, {"momentum", momentum},
-          {"averaged", averaged}, {"l2", l2},             {"rows", rows}};
+  return {{"steps", steps}, {"row_step", row_step}, {"momentum", momentum}, {"averaged", averaged},
+          {"l2", l2},       {"rows", rows}};
 }
 
 struct MethodFields {

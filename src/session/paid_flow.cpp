@@ -13,7 +13,8 @@ namespace shoal::session {
 namespace {
 
 // Not written to, since touching so many pages takes a while: what runs out is the room for
-// addresses, or what the system promised. Enough for SQLite's page cache and the texts of a failure.
+// addresses, or what the system promised. Enough for SQLite's page cache and the texts of a
+// failure.
 constexpr std::size_t kSpareBytes = std::size_t{4} << 20;
 
 std::string stored_failure() { return failure_json(kFailedSentence); }

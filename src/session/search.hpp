@@ -41,8 +41,7 @@ using Aggregation =
 // Makes the searches of a plan, which are the parts of the flow behind the first, in the order of
 // with_searches(), or reads what another process found.
 plan::Findings run_searches(const plan::Plan& plan, const catalog::Policy& policy,
-                            const Aggregation& aggregate, random::BitSource& bits,
-                            PaidFlow& flow);
+                            const Aggregation& aggregate, random::BitSource& bits, PaidFlow& flow);
 
 // For the answer: what was found, and what finding it cost this question.
 std::vector<AnswerFound> found_in(const plan::Plan& asked, const plan::Findings& findings);

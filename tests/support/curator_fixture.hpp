@@ -2,9 +2,9 @@
 // out.
 #pragma once
 
-#include "support/touch.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/data/coded_table.hpp>
 

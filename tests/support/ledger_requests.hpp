@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/touch.hpp"
+
 #include <shoal/base/error.hpp>
 #include <shoal/ledger/ledger.hpp>
 #include <shoal/numeric/units.hpp>

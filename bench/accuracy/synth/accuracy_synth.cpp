@@ -14,10 +14,10 @@
 // The table has a header and codes; the domain maps each column to its size. The error is the mean,
 // over all marginals of `ways` columns, of the L1 distance of the normalised tables, not halved,
 // computed from synthetic records.
-#include "support/touch.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/privacy/conversion.hpp>
 #include <shoal/random/secure_source.hpp>

@@ -137,7 +137,8 @@ class Session {
  private:
   static void check_key(const std::string& key);
   // The stored answer of a request, when it may leave; none if it is not stored.
-  std::optional<std::string> repeated(const AnswerClock& clock, const ledger::Request& request) const;
+  std::optional<std::string> repeated(const AnswerClock& clock,
+                                      const ledger::Request& request) const;
   ledger::Options reading_options() const;
   Answer query_at(const AnswerClock& clock, plan::Plan plan, std::string key,
                   random::BitSource& bits);

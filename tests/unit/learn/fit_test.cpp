@@ -1,9 +1,9 @@
 #include "learn/methods.hpp"
-#include "support/touch.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/learn/fit.hpp>

@@ -1,8 +1,8 @@
-#include "support/touch.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/base/error.hpp>
 #include <shoal/learn/held_out.hpp>

@@ -1,10 +1,10 @@
 #include "learn/selection_runs.hpp"
-#include "support/touch.hpp"
 #include "support/choice_law.hpp"
 #include "support/learning_rows.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/base/error.hpp>
 

@@ -1,10 +1,10 @@
 // Release of grouped sums: every public key gets noise, hidden ones show only by the selection, and
 // nothing comes out that was not reserved as it is.
-#include "support/touch.hpp"
 #include "support/chi_square.hpp"
 #include "support/ledger_requests.hpp"
 #include "support/seeded_source.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/touch.hpp"
 
 #include <shoal/privacy/declared.hpp>
 #include <shoal/release/release_groups.hpp>

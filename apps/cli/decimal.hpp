@@ -30,4 +30,9 @@ struct DecimalOrFault {
 };
 DecimalOrFault read_decimal(std::string_view text);
 
+// A text in steps of 10^-places, whatever it holds: a decimal is rounded down to the grid and kept
+// below 10^18 in magnitude, anything else is 0. Decimals that differ by at most some steps still do
+// so afterwards. Requires places <= kMostDecimals.
+Int128 steps_of_any(std::string_view text, int places);
+
 }  // namespace shoal::cli

@@ -246,16 +246,10 @@ std::size_t column_of(CsvReader& csv, const std::string& name) {
               fmt::format("the header has no column {}; correct --column", printable(name, 40)));
 }
 
-// A value of the stream in steps, rounded down to the grid.
-Int128 steps_of(const CsvReader& csv, const LineReader& lines, std::size_t column, int places) {
+// A value of the stream in steps. No value can end the watch: that would tell that it is there.
+Int128 steps_of(const CsvReader& csv, std::size_t column, int places) {
   const auto fields = csv.fields();
-  const DecimalOrFault read =
-      column < fields.size() ? read_decimal(fields[column]) : DecimalOrFault{};
-  if (read.value && read.value->decimals <= places) return read.value->steps(places);
-  throw Error(ErrorCode::parse_error,
-              fmt::format("the value on {} is no decimal with at most {} digits after the point; "
-                          "correct it",
-                          lines.place(csv.line()), places));
+  return column < fields.size() ? steps_of_any(fields[column], places) : 0;
 }
 
 // Where verdicts go. That nobody reads them any more, or that a disk is full, says nothing of the
@@ -286,7 +280,7 @@ void answer(const WatchArguments& given, const Plan& plan, CsvReader& csv, LineR
             std::size_t column, mechanism::ThresholdWatch& watch, Verdicts& verdicts) {
   std::int64_t number = 0;
   while (!verdicts.failed() && csv.next()) {
-    const Int128 value = steps_of(csv, lines, column, plan.places);
+    const Int128 value = steps_of(csv, column, plan.places);
     const mechanism::SparseReply reply = watch.ask(value, plan.threshold);
     verdicts.write(line_of(given, plan, ++number, reply), lines.must_wait());
     if (reply.verdict == Verdict::halted) break;

@@ -110,6 +110,20 @@ TEST_F(Adaptive, WatchPrintsVerdictsAsTheyCome) {
   EXPECT_EQ(told[5]["event"]["pure"]["epsilon"].get<double>(), 1);
 }
 
+TEST_F(Adaptive, NoValueEndsAWatch) {
+  // Rounded down, too large, too small, no number and no value at all.
+  write("stream.csv", "day,count\n1,4.9999999999999999\n2," + std::string(40, '9') + "\n3,-" +
+                          std::string(40, '9') + "\n4,many\n5\n6,\xFF\n7,5000.0000000000001\n");
+  const auto told = lines(
+      "shoal watch stream.csv --threshold 2500 --hits 9 --epsilon 50 --sensitivity 1 --column "
+      "count");
+  ASSERT_EQ(told.size(), 8U);
+  const std::vector<std::string> expected = {"below", "above", "below", "below",
+                                             "below", "below", "above"};
+  for (std::size_t row = 0; row < expected.size(); ++row)
+    EXPECT_EQ(told[row]["verdict"], expected[row]) << row;
+}
+
 TEST_F(Adaptive, WatchRefusesWhatHasNoGuarantee) {
   write("stream.csv", "count\n100\n");
   const std::string start = "shoal watch stream.csv --threshold 5000 --epsilon 1 ";
@@ -134,8 +148,9 @@ TEST_F(Adaptive, WatchGoesOnWhereItStopped) {
       "shoal watch stream.csv --threshold 5000 --hits 3 --epsilon 1 --sensitivity 1 "
       "--state old.state --lineage counts",
       ErrorCode::conflict, "already");
-  // A bad line is a failure like any other. It costs what was answered before it, and no more.
-  write("bad.csv", "count\n100\nmany\n");
+  // A line that is no line is a failure like any other. It costs what was answered before it, and
+  // no more.
+  write("bad.csv", "count\n100\n" + std::string((1 << 20) + (1 << 18), '1') + "\n");
   expect_error(
       "shoal watch bad.csv --threshold 5000 --hits 3 --epsilon 1 --sensitivity 1 "
       "--state w.state --lineage counts",

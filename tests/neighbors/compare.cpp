@@ -61,6 +61,12 @@ std::string without_numbers(const std::string& text) {
   return result;
 }
 
+// Which number of rows is estimated follows from what was released.
+std::string without_estimate(const std::string& text) {
+  static const std::regex note(R"( *note +the number of rows is estimated as[^\n]*\n)");
+  return std::regex_replace(text, note, "");
+}
+
 double number_or(const Json& json, double otherwise) {
   return json.is_number() ? json.get<double>() : otherwise;
 }
@@ -164,6 +170,9 @@ Found differ_as(Reading reading, const std::string& what, const std::string& one
       return differ(what, without_times(one), without_times(other));
     case Reading::numbers:
       return differ(what, without_numbers(one), without_numbers(other));
+    case Reading::synthesis:
+      return differ(what, without_numbers(without_estimate(one)),
+                    without_numbers(without_estimate(other)));
     case Reading::answer:
     case Reading::rows:
       return differ_answers(what, one, other, reading == Reading::answer);

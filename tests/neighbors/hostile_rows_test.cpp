@@ -1,5 +1,4 @@
 // Every kind of hostile row before every kind of command, whatever the generator draws.
-#include "neighbors/awaiting.hpp"
 #include "neighbors/commands.hpp"
 #include "neighbors/run_side.hpp"
 #include "neighbors/table_generator.hpp"
@@ -43,12 +42,6 @@ TEST_P(HostileRows, ShowNothing) {
   }
 }
 
-std::vector<HostileRow> expected_kinds() {
-  std::vector<HostileRow> kinds(hostile_rows().begin(), hostile_rows().end());
-  std::erase_if(kinds, [](const HostileRow& kind) { return is_awaited(kind.name); });
-  return kinds;
-}
-
 std::string name_of(const testing::TestParamInfo<HostileRow>& info) {
   std::string name(info.param.name);
   std::replace_if(
@@ -56,7 +49,7 @@ std::string name_of(const testing::TestParamInfo<HostileRow>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Neighbors, HostileRows, testing::ValuesIn(expected_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Neighbors, HostileRows, testing::ValuesIn(hostile_rows()), name_of);
 
 }  // namespace
 }  // namespace shoal::test

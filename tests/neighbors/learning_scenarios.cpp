@@ -111,7 +111,8 @@ Scenario synthesis(Dice& dice, const Setting&) {
     words = with(words, {"--report", "report.html"});
     scenario.outputs["report.html"] = Reading::anything;
   }
-  scenario.steps = {{.words = words, .output = Reading::numbers}, {.words = {"budget", "POLICY"}}};
+  scenario.steps = {{.words = words, .output = Reading::synthesis},
+                    {.words = {"budget", "POLICY"}}};
   return scenario;
 }
 

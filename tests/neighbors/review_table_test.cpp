@@ -3,7 +3,6 @@
 // SHOAL_NEIGHBOR_PROGRAM=<path of a shoal> runs these commands as processes of that program, to see
 // what an older version did. Its bits are its own then, so values differ; exit statuses and
 // messages must not.
-#include "neighbors/awaiting.hpp"
 #include "neighbors/run_side.hpp"
 #include "neighbors/scripted_bits.hpp"
 #include "neighbors/table_files.hpp"
@@ -66,10 +65,6 @@ Scenario training(Words options) {
   return scenario;
 }
 
-// Whoever mends what these wait for empties kAwaiting.
-#define RETURN_IF_AWAITED(kind) \
-  if (is_awaited(kind)) GTEST_SKIP() << "kAwaiting has: " << (kind)
-
 class HostileQuestion : public testing::TestWithParam<const char*> {};
 
 // Questions that do not use the column, that use it, and that go by it.
@@ -123,7 +118,6 @@ TEST(ReviewTable, Row1OneBlockOfManyWithoutFeature) {
 class Row2QuotedLineBreak : public HostileQuestion {};
 
 TEST_P(Row2QuotedLineBreak, FailsNothing) {
-  RETURN_IF_AWAITED(GetParam());
   ask_about({{}, persons(5, person("1")), {}, {hostile_row(GetParam(), "2")}, {person("3")}});
 }
 
@@ -136,7 +130,6 @@ INSTANTIATE_TEST_SUITE_P(ReviewTable, Row2QuotedLineBreak,
 class Row3HugeField : public HostileQuestion {};
 
 TEST_P(Row3HugeField, MovesACountByOne) {
-  RETURN_IF_AWAITED(GetParam());
   expect_alike(question("SELECT COUNT(*), SUM(age) FROM people"),
                {{}, persons(5, person("1")), {}, {hostile_row(GetParam(), "2")}, {person("3")}});
 }
@@ -148,7 +141,6 @@ INSTANTIATE_TEST_SUITE_P(ReviewTable, Row3HugeField,
 // --- 4: Parquet's reader threw before anything could be guarded.
 
 TEST(ReviewTable, Row4TimestampOutOfRange) {
-  RETURN_IF_AWAITED("infinite milliseconds");
   Row row = person("2");
   row[Field::seen] = "infinity";
   const Setting setting{.format = catalog::SourceFormat::parquet, .milliseconds = true};
@@ -160,7 +152,6 @@ TEST(ReviewTable, Row4TimestampOutOfRange) {
 }
 
 TEST(ReviewTable, Row4ParquetTextThatIsNotUtf8) {
-  RETURN_IF_AWAITED("Parquet text that is not UTF-8");
   Row row = person("2");
   row[Field::note] = std::string(kNotUtf8);
   ask_about({{.format = catalog::SourceFormat::parquet}, persons(5, person("1")), {}, {row}, {}});
@@ -241,7 +232,6 @@ INSTANTIATE_TEST_SUITE_P(ReviewTable, Row6ProgressOfATraining,
 class Row7HoldoutOverABrokenRow : public HostileQuestion {};
 
 TEST_P(Row7HoldoutOverABrokenRow, SaysNothingOfIt) {
-  RETURN_IF_AWAITED(GetParam());
   const Setting setting{.neighbors = Neighbors::replace_one};
   const TablePair pair{
       setting, persons(20, person("1")), {person("2")}, {hostile_row(GetParam(), "2")}, {}};
@@ -353,7 +343,6 @@ TEST(ReviewTable, Row10BudgetForWhoeverStopsAtWill) {
 // --- 11: of a file without a header, the first person's row became the names of the columns.
 
 TEST(ReviewTable, Row11FileWithoutAHeader) {
-  RETURN_IF_AWAITED("a file without a header");
   const TablePair pair{{}, {}, {}, {}, {}};
   Scenario scenario{.name = "headless", .steps = {}};
   scenario.inputs = {{"rows.csv", "39,State-gov,77516,Bachelors\n50,Private,83311,Masters\n"}};
@@ -374,7 +363,6 @@ std::string stream_of_decimals(const Rows& rows) {
 }
 
 TEST(ReviewTable, Row12StreamWithTooManyDecimals) {
-  RETURN_IF_AWAITED("a stream's value that is no decimal");
   Row row = person("2");
   row[Field::income] = "100.00000000000000000000001";
   Scenario scenario = one_command({"watch", "OWNER/stream.csv", "--threshold", "5000", "--hits",

@@ -14,15 +14,16 @@ namespace shoal::test {
 
 // How two outputs are compared. Exit statuses and messages must be equal whatever stands here.
 enum class Reading {
-  exact,     // to the last byte, but for times of day
-  numbers,   // numbers may differ: each counts as one sign
-  answer,    // of shoal query --format json: values may differ by their sensitivity
-  rows,      // the same where noise decides which rows show: HAVING, hidden groups, LIMIT
-  lines,     // so many lines
-  table,     // a CSV: the header and the number of lines
-  model,     // of shoal train: weights and what was measured may differ
-  chosen,    // the same where noise chose among candidates
-  anything,  // noise decides it all
+  exact,      // to the last byte, but for times of day
+  numbers,    // numbers may differ: each counts as one sign
+  answer,     // of shoal query --format json: values may differ by their sensitivity
+  rows,       // the same where noise decides which rows show: HAVING, hidden groups, LIMIT
+  lines,      // so many lines
+  table,      // a CSV: the header and the number of lines
+  model,      // of shoal train: weights and what was measured may differ
+  chosen,     // the same where noise chose among candidates
+  synthesis,  // of shoal synthesize: numbers, and what it notes about an estimated number of rows
+  anything,   // noise decides it all
 };
 
 struct Step {

@@ -1,7 +1,5 @@
 #include "neighbors/table_generator.hpp"
 
-#include "neighbors/awaiting.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -166,7 +164,6 @@ std::string odd_timestamp(Dice& dice, const Setting& setting) {
                       "294247-01-10 04:00:54.775806", "290309-12-22 (BC) 00:00:00",
                       "2000-01-01T24:00:00", "2000-01-01 00:00:00Z",
                       "2000-01-01 00:00:00.9999999999", "2000-01-01 25:00:00", "2000-01-01"});
-  if (setting.milliseconds && is_awaited("infinite milliseconds")) return "0001-01-01 00:00:00";
   if (setting.format == Format::parquet)
     return dice.pick({"0001-01-01 00:00:00", "infinity", "-infinity",
                       "294246-01-10 04:00:54.775806", "290307-12-22 (BC) 00:00:00"});
@@ -200,8 +197,7 @@ Row draw_any_row(Dice& dice, const Setting& setting, const Cell& person, bool ke
   if (setting.format != Format::csv || !dice.one_in(5)) return draw_row(dice, setting, person, odd);
   const auto kinds = hostile_rows();
   const std::string_view kind = kinds[dice.below(kinds.size())].name;
-  if (is_awaited(kind) || (keep_person && hides_person(kind)))
-    return draw_row(dice, setting, person, odd);
+  if (keep_person && hides_person(kind)) return draw_row(dice, setting, person, odd);
   return hostile_row(kind, person.value_or(""));
 }
 

@@ -201,7 +201,7 @@ TEST_F(Interference, IsWaitedOut) {
 TEST_F(Interference, IsNotWaitedOutWithoutEnd) {
   Ledger other(place_);
   other.open_account(account_of(100));
-  Ledger ledger(place_, disturbed(other, 1'000'000, 300));
+  Ledger ledger(place_, disturbed(other, 1'000'000, 2'000));
   armed_ = true;
   const auto code = code_of([&] { ledger.reserve(request_of("key", 0.5)); });
   armed_ = false;

@@ -1,5 +1,6 @@
 // A folder into which nobody else can look, for what must not outlive this object: made with mode
-// 0700, gone with all that is in it.
+// 0700, gone with all that is in it. Its process holds a lock on it; what a killed process leaves
+// has none, and the next folder of that name removes it.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +20,7 @@ class PrivateFolder {
 
  private:
   std::filesystem::path path_;
+  int descriptor_ = -1;  // holds the lock
 };
 
 }  // namespace shoal

@@ -1,4 +1,5 @@
 // Private folders: nobody else can look into them, and nothing of them stays.
+#include "support/child_process.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <shoal/base/error.hpp>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <utility>
 
 namespace shoal {
@@ -29,6 +31,26 @@ TEST(PrivateFolder, IsForItsOwnerAloneAndGoesWithAllThatIsInIt) {
     write_file_durably(path / "rows", "secret", IfExists::refuse);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(PrivateFolder, RemovesWhatAKilledProcessLeft) {
+  const test::TemporaryFolder parent;
+  const PrivateFolder held(parent.path(), "shoal_test");
+  std::filesystem::create_directory(parent / "another_folder");
+  std::filesystem::path left;
+  const test::ChildEnd end = test::run_in_child([&] {
+    const PrivateFolder folder(parent.path(), "shoal_test");
+    write_file_durably(folder.path() / "rows", "secret", IfExists::refuse);
+    return ::raise(SIGKILL);
+  });
+  ASSERT_EQ(end.signal, SIGKILL);
+  for (const auto& entry : std::filesystem::directory_iterator(parent.path()))
+    if (std::filesystem::exists(entry.path() / "rows")) left = entry.path();
+  ASSERT_FALSE(left.empty());
+  const PrivateFolder next(parent.path(), "shoal_test");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(held.path()));
+  EXPECT_TRUE(std::filesystem::exists(parent / "another_folder"));
 }
 
 TEST(PrivateFolder, CannotBeMadeWhereThereIsNoFolder) {

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 // How long one process waits for another that settles the same file.
 constexpr std::chrono::seconds kWait{60};
 
-// Of the time that settling takes, about.
+// Roughly the share of the settling time that one digest takes.
 constexpr double kDigestShare = 0.1;
 
 [[noreturn]] void changed_meanwhile(const Table& table) {

@@ -18,7 +18,7 @@ std::string read_file_head(const std::filesystem::path& path, std::size_t limit)
 
 enum class IfExists { replace, refuse };
 
-// Of a new file. One that replaces another keeps the other's readers.
+// Who may read a new file. A file that replaces another keeps the other's readers.
 enum class Readers {
   usual,  // as the process's mask has it
   owner,  // mode 0600

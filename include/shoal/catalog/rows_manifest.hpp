@@ -42,7 +42,8 @@ struct SettledRows {
 
 class RowsManifest {
  public:
-  // Of the data of that name, after symbolic links. None is like an empty one. Throws corrupt.
+  // Reads the manifest of this data file (symbolic links are followed). A missing manifest counts
+  // as empty. Throws corrupt.
   explicit RowsManifest(const std::filesystem::path& data);
 
   const std::filesystem::path& folder() const { return folder_; }
